@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -157,15 +158,53 @@ def test_a_useless_model_says_so_first(cutplane: Command) -> None:
     assert err == ""
 
 
+USELESS = {
+    "classes": ("data.svm", "--C", "1e-6"),
+    "F1": ("data.svm", "--C", "1e-9", "--loss", "f1"),
+    "ordinal": ("noise.svm", "--task", "ordinal", "--C", "1e-9"),
+    "kernel": ("data.svm", "--kernel", "rbf", "--C", "1e-4"),
+    "sampled cuts": ("data.svm", "--kernel", "rbf", "--sampled-cuts", "linear", "--C", "1e-5"),
+    "strings": ("data.fa", "--task", "strings", "--C", "1e-8", "--class-weight", "none"),
+    "three classes": ("three.svm", "--C", "1e-6"),
+    "regression": ("numbers.svm", "--task", "regression", "--C", "1e-9"),
+}
+ADVICE = {"--class-weight": "balanced", "--C": "1", "--tol": "1e-5"}
+
+
+@pytest.mark.parametrize("words", USELESS.values(), ids=USELESS)
+def test_all_advice_is_for_options_that_the_task_takes(cutplane: Command, words: tuple[str, ...]) -> None:
+    X, y = (each for each in load_svmlight("data.svm")[:2])
+    save_svmlight("three.svm", X, np.where(np.arange(len(y)) % 20 == 0, 2.0, y))
+    save_svmlight("noise.svm", np.ones(X.shape), y)
+    save_svmlight("numbers.svm", X, np.random.default_rng(0).normal(size=len(y)))
+    rng = np.random.default_rng(0)
+    letters = ["".join(rng.choice(list("ACGT"), 12)) for _ in range(60)]
+    Path("data.fa").write_text(
+        "".join(f">{k} label={1 if k % 6 == 0 else -1}\n{text}\n" for k, text in enumerate(letters))
+    )
+    examples, *options = words
+    status, out, err = cutplane("train", examples, "m", *options)
+    assert status == 0, err
+    said = err + out + cutplane("evaluate", "m", examples)[2]
+    assert "no better than" in said
+    for option in set(re.findall(r"--[a-zA-Z][a-z-]*", said)):
+        if option == "--threshold":
+            again = cutplane("evaluate", "m", examples, option, "f1")
+        else:
+            kept = [word for k, word in enumerate(options) if option not in options[max(0, k - 1) : k + 1]]
+            again = cutplane("train", examples, "again", *kept, option, ADVICE[option])
+        assert again[0] == 0, (option, again[2])
+
+
 def test_high_accuracy_is_not_enough() -> None:
     """2 of 274 rare sites found: more accurate than the commonest class, and useless all the same."""
     truth = np.repeat([0, 1], [7726, 274])
     said = np.zeros(8000, int)
     said[-2:] = 1
-    found = Found.counted("held-out", truth, said)
+    found = Found.counted("held-out", truth, said, None)
     assert found.accuracy > found.commonest
     assert found.is_useless
-    assert not Found.counted("held-out", truth, np.where(np.arange(8000) > 7800, 1, 0)).is_useless
+    assert not Found.counted("held-out", truth, np.where(np.arange(8000) > 7800, 1, 0), None).is_useless
 
 
 def test_training_until_labels_are_certain(cutplane: Command) -> None:

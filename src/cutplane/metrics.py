@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cutplane.risks.pairs import NoPairsError, PairRisk, dense_codes
+from cutplane.risks.pairs import NoPairsError, PairRisk, check_query_names, dense_codes
 
 Array = NDArray[np.float64]
 
@@ -158,6 +158,8 @@ def _discounted(gains: Array, at: _Ordered, k: int | None) -> Array:
 
 def _checked(y_true: ArrayLike, y_score: ArrayLike, qid: ArrayLike | None) -> tuple[Array, Array, NDArray[np.int64]]:
     y, scores = np.asarray(y_true, dtype=np.float64), np.asarray(y_score, dtype=np.float64)
+    if qid is not None:
+        check_query_names(np.asarray(qid))
     queries = np.zeros(len(y), dtype=np.int64) if qid is None else dense_codes(np.asarray(qid))
     for name, values in (("y_score", scores), ("qid", queries)):
         if values.shape != y.shape or y.ndim != 1:

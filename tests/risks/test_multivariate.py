@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.multivariate import BreakEven, ErrorCost, F1Risk, MultivariateRisk, PrecisionAtK
+from cutplane.risks.registry import BINARY, find_loss, make_risk
 from cutplane.testing import check_risk
 
 
@@ -101,17 +102,19 @@ def test_f1_of_a_large_sample_is_that_of_every_table() -> None:
 def test_equal_costs_are_the_hinge() -> None:
     s = RNG.normal(size=40)
     assert ErrorCost(Y).value(s) == pytest.approx(Hinge(Y).value(s))
+    assert isinstance(make_risk(find_loss("error_cost", BINARY), Y, None), Hinge)
 
 
 def test_weights_are_refused_where_examples_are_counted() -> None:
-    for risk in (F1Risk, PrecisionAtK, BreakEven):
-        with pytest.raises(ValueError, match="leave sample_weight and class_weight out"):
+    for risk, typed in ((F1Risk, "f1"), (PrecisionAtK, "prec@k"), (BreakEven, "prbep")):
+        with pytest.raises(ValueError, match=f"^loss='{typed}' counts .* leave sample_weight and class_weight out"):
             risk(Y, np.ones(40))
 
 
 def test_k_must_be_possible() -> None:
-    with pytest.raises(ValueError, match="k=41 must lie between 1 and the number of examples, 40"):
-        PrecisionAtK(Y, k=41)
+    for k in (41, 0, 2.5, "3", True, float("nan")):
+        with pytest.raises(ValueError, match=f"^k={k!r} must be a whole number from 1 to the number of examples, 40"):
+            PrecisionAtK(Y, k=k)
 
 
 def test_k_examples_are_above_the_threshold() -> None:

@@ -55,12 +55,12 @@ def _run(request: _Request, examples: Examples | Sentences) -> tuple[list[Fitted
     task, make = divided(request), module_for(request).model_for
     folds, truth, said = [], [], []
     for rest, part in task.folds(request, examples, request.folds, request.seed):
-        left_out = examples.taken(part)
-        folds.append(fit_and_measure(make(request, examples.y), examples.taken(rest), left_out, task))
+        left_out, model = examples.taken(part), make(request, examples.y)
+        folds.append(fit_and_measure(model, examples.taken(rest), left_out, task))
         if folds[-1].measured.labels is not None:
             truth.append(np.asarray(left_out.y))
             said.append(folds[-1].measured.labels)
-    return folds, Found.counted("left-out", np.concatenate(truth), np.concatenate(said)) if said else None
+    return folds, Found.counted("left-out", np.concatenate(truth), np.concatenate(said), model) if said else None
 
 
 def _as_json(figures: dict[str, np.ndarray], folds: list[Fitted], found: Found | None) -> dict[str, object]:

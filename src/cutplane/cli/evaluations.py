@@ -73,7 +73,7 @@ def _evaluate_classes(model: Any, file: ModelFile, examples: Examples, options: 
     threshold = _threshold(model, file, scores, y, options)
     said = model.predict(X) if threshold is None else thresholds.by_threshold(classes, scores, threshold)
     result = compare(y, said, scores, classes)
-    found = Found.counted("given", y, said)
+    found = Found.counted("given", y, said, model)
     # A threshold of ours is not the optimum's, which says the second class above 0.
     bounds = accuracy_bounds(model, X, y) if threshold is None else None
     if options.as_json:

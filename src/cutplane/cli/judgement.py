@@ -14,6 +14,7 @@ from cutplane.cli.data import Examples, Sentences
 from cutplane.cli.output import plain_label, warn
 from cutplane.cli.thresholds import predicted
 from cutplane.report.commonest import commonest_is_as_good
+from cutplane.report.usefulness import takes_class_weight
 
 # Fewer examples say nothing.
 _FEWEST = 20
@@ -33,10 +34,11 @@ class Found:
     commonest_label: object
     n_classes: int
     is_useless: bool
+    advice: str
 
     @classmethod
-    def counted(cls, name: str, truth: Labels, predicted: Labels) -> Found:
-        """Compare predictions with the truth."""
+    def counted(cls, name: str, truth: Labels, predicted: Labels, model: Any) -> Found:
+        """Compare the predictions of a model with the truth."""
         labels, codes, counts = np.unique(truth, return_inverse=True, return_counts=True)
         right = np.bincount(codes, weights=np.asarray(truth == predicted, dtype=np.float64), minlength=len(labels))
         most = int(counts.argmax())
@@ -49,6 +51,7 @@ class Found:
             labels[most],
             len(labels),
             len(truth) >= _FEWEST and commonest_is_as_good(truth, predicted),
+            _advice(model),
         )
 
     def sentence(self) -> str:
@@ -56,9 +59,17 @@ class Found:
         return (
             f"this model is no better than always saying {plain_label(self.commonest_label)}: of each class it finds "
             f"{100 * self.balanced_accuracy:.1f} % in the mean on the {self.name} examples, where chance finds "
-            f"{100 / self.n_classes:.1f} %. Try --class-weight balanced, a larger --C, "
-            "or another threshold (cutplane evaluate --threshold f1)."
+            f"{100 / self.n_classes:.1f} %. Try {self.advice}."
         )
+
+
+def _advice(model: Any) -> str:
+    """What may help a useless model, of the options that its task takes."""
+    weights = ["--class-weight balanced"] if takes_class_weight(model) else []
+    two = len(getattr(model, "classes_", ())) == 2 and hasattr(model, "decision_function")
+    threshold = ["another threshold (cutplane evaluate --threshold f1)"] if two else []
+    ways = [*weights, "a larger --C", *threshold]
+    return " or ".join([", ".join(ways[:-1])] * (len(ways) > 1) + ways[-1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +138,7 @@ def judged(
         some = np.linspace(0, len(y) - 1, _MOST_BY_KERNEL).astype(np.int64)
         X, y = X[some], y[some]
     at = threshold if isinstance(threshold, float) else None
-    found = Found.counted("training" if held_out is None else "held-out", y, predicted(model, X, at))
+    found = Found.counted("training" if held_out is None else "held-out", y, predicted(model, X, at), model)
     # A threshold of ours is not the optimum's, which says the second class above 0.
     bounds = None if held_out is None or at is not None else accuracy_bounds(model, X, y)
     return Judgement(found, bounds, at)
@@ -163,7 +174,7 @@ def bounds_facts(bounds: tuple[float, float] | None) -> list[tuple[str, str]]:
         return []
     low, high = bounds
     if high - low >= 1.0:
-        return [("", "a smaller --tol, or --until-certain, tells between what that of the exact optimum lies")]
+        return [("", "a smaller --tol tells between what that of the exact optimum lies")]
     # Rounded outward: what is said must be proven too.
     least, most = np.floor(1e4 * low) / 100, np.ceil(1e4 * high) / 100
     return [("", f"the exact optimum has between {least:.2f} % and {most:.2f} %")]

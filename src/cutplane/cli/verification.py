@@ -19,6 +19,8 @@ def verify(options: VerifyOptions, context: typer.Context) -> int:
     """Print what the check has proven; it raises where the proof fails."""
     model_path, data = options.model_path, options.data
     model, file = read_fitted(model_path)
+    if getattr(model, "proof_", None) is None:
+        check(model, [])  # says so, before any data are read
     X, y, *_ = read_data_for(
         model, file, data, zero_based=options.zero_based, threads=options.threads, target=options.target
     )

@@ -14,6 +14,9 @@ def least_error_thresholds_there(
     kernels: Kernels, scores: DeviceArray, codes: DeviceArray, n_classes: int, weights: DeviceArray | None = None
 ) -> Array:
     """As `cutplane.risks.thresholds.least_error_thresholds`: scores are put on a grid, as where pairs are counted."""
+    if weights is not None and not bool((weights > 0.0).all()):
+        counted = weights > 0.0
+        scores, codes, weights = scores[counted], codes[counted], weights[counted]
     xp, sums, n = kernels.xp, kernels.rank_sums(), len(scores)
     largest = float(abs(scores).max())
     order = sums.by_score(scores, _core.grid_step(n, largest), largest)

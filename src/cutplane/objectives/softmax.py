@@ -12,7 +12,7 @@ from cutplane.objectives.intercepts import MakeIntercepts, NoIntercept
 from cutplane.shards.base import Array
 from cutplane.shards.softmax import SoftmaxPlane, SoftmaxShard
 from cutplane.shards.softmax_curvature import SoftmaxCurvature
-from cutplane.solvers.base import Cut, Intercept, ScoredPoint
+from cutplane.solvers.base import Cut, Intercept, Point, ScoredPoint
 from cutplane.solvers.protocols import RayLike
 
 
@@ -52,6 +52,11 @@ class SoftmaxObjective(Objective):
 
     def _b(self, intercept: Intercept) -> Array:
         return np.zeros(self.n_classes) + intercept
+
+    def as_returned(self, point: Point) -> Point:
+        """Centred: weights and intercepts that sum to zero over classes say the same, and no others are as short."""
+        rows, b = point.w.reshape(-1, self.n_classes), self._b(point.intercept)
+        return Point((rows - rows.mean(axis=1, keepdims=True)).ravel(), b - b.mean() if self.intercept else b)
 
     def at(self, w: Array, nearby: ScoredPoint | None = None) -> ScoredPoint:
         """The point w with its best intercepts: one pass over the data."""

@@ -6,13 +6,15 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.metrics import roc_auc_score
 
 from cutplane._types import Array, Labels, Listed, is_sparse
 from cutplane.metrics import pair_accuracy
 from cutplane.report.commonest import commonest_is_as_good
 from cutplane.report.trained import Examples, Trained, label
+from cutplane.risks.multivariate import MultivariateRisk
+from cutplane.risks.registry import BINARY
 from cutplane.sources.packed import StringCollection
 
 # Above this, scores order the classes well enough for another threshold to find some.
@@ -122,8 +124,15 @@ def _numbers(y: Listed) -> Array | None:
     return values if values.ndim == 1 else None
 
 
+def takes_class_weight(model: BaseEstimator) -> bool:
+    """True if a model was trained without weights of classes, which its loss could have had."""
+    known = BINARY.get(str(getattr(model, "loss", "")))
+    counts = isinstance(known, type) and issubclass(known, MultivariateRisk)
+    return getattr(model, "class_weight", "none") is None and not counts
+
+
 def _weights(trained: Trained) -> list[str]:
-    if getattr(trained.model, "class_weight", "none") is not None:
+    if not takes_class_weight(trained.model):
         return []
     return ['class_weight="balanced" (--class-weight balanced), so that rare classes count as much as common ones']
 

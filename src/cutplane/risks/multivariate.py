@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from cutplane import _core
 from cutplane.risks import bracketing
 from cutplane.risks.base import Array, Risk, ScoreCut
+from cutplane.risks.hinge import Hinge
 
 
 class CutRay(NamedTuple):
@@ -67,12 +68,18 @@ class MultivariateRisk(Risk):
     least_mass = 1.0
     #: The fraction of its descent that a line search may miss.
     ray_accuracy = bracketing.ACCURACY
+    #: As users type it.
+    typed = ""
+
+    @property
+    def name(self) -> str:
+        """The loss as it was typed."""
+        return f"loss={self.typed!r}" if self.typed else super().name
 
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0) -> None:
         if sample_weight is not None:
             raise ValueError(
-                f"{type(self).__name__} counts examples, so they can have no weights: leave sample_weight and "
-                "class_weight out."
+                f"{self.name} counts examples, so they can have no weights: leave sample_weight and class_weight out."
             )
         labels = np.asarray(y)
         self._positive = np.flatnonzero(labels > 0)
@@ -123,6 +130,8 @@ class F1Risk(MultivariateRisk):
     >>> F1Risk(np.array([1, 1, -1])).value(np.array([2.0, 2.0, -2.0]))
     0.0
     """
+
+    typed = "f1"
 
     def worst(self, positive: Array, negative: Array) -> tuple[int, int, float]:
         """By a sweep in O(n)."""
@@ -221,15 +230,21 @@ class PrecisionAtK(MultivariateRisk):
         Half of the positives, as in SVM-perf, if None.
     """
 
+    typed = "prec@k"
     takes_intercept = False
 
     def __init__(
         self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, k: int | None = None, n_threads: int = 0
     ) -> None:
         super().__init__(y, sample_weight, n_threads=n_threads)
-        self.k = max(1, len(self._positive) // 2) if k is None else int(k)
-        if not 1 <= self.k <= self._n:
-            raise ValueError(f"k={k} must lie between 1 and the number of examples, {self._n}.")
+        self.k = max(1, len(self._positive) // 2) if k is None else self._checked_k(k)
+
+    def _checked_k(self, k: object) -> int:
+        """A whole number; of the command line it is 5.0."""
+        whole = isinstance(k, (int, float, np.number)) and not isinstance(k, bool) and float(k).is_integer()
+        if not whole or not 1 <= k <= self._n:  # type: ignore[operator]
+            raise ValueError(f"k={k!r} must be a whole number from 1 to the number of examples, {self._n}.")
+        return int(k)  # type: ignore[call-overload, no-any-return]
 
     def worst(self, positive: Array, negative: Array) -> tuple[int, int, float]:
         """Over every number of positives among the k."""
@@ -255,17 +270,23 @@ class PrecisionAtK(MultivariateRisk):
 class BreakEven(PrecisionAtK):
     """The bound of 1 - precision at the point where precision equals recall: k is the number of positives."""
 
+    typed = "prbep"
     shift_invariant = True
 
     def __init__(self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0) -> None:
         super().__init__(y, sample_weight, k=max(1, int(np.count_nonzero(np.asarray(y) > 0))), n_threads=n_threads)
 
 
+def error_cost(y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_threads: int = 0) -> Risk:
+    """The bound of the cost of errors; where each costs one, that is the hinge, which faster solvers know."""
+    return Hinge(y, n_threads=n_threads) if sample_weight is None else ErrorCost(y, sample_weight)
+
+
 class ErrorCost(Risk):
     """The bound of the cost of errors: Σ max(0, cᵢ - yᵢsᵢ) / Σ c, with the weights as costs.
 
     An example's loss is its cost at a score of zero, so that dear examples are to be kept further away; the weighted
-    hinge scales the loss instead. With equal weights both are the same.
+    hinge scales the loss instead. Without weights both are the same, and `error_cost` makes the hinge.
 
     Parameters
     ----------
@@ -284,6 +305,7 @@ class ErrorCost(Risk):
     1.0
     """
 
+    name = "loss='error_cost' with weights"
     #: The fraction of its descent that a line search may miss.
     ray_accuracy = bracketing.ACCURACY
 

@@ -41,6 +41,7 @@ class OneClass(Risk):
     -1.5
     """
 
+    name = "the loss of LinearOneClassSVM"
     total_weight = 1.0
     scale = 0.0  # offsets are zero
 

@@ -300,6 +300,17 @@ def _laid_out(kind: type[PairRisk], made_of: tuple[Any, ...], total_weight: floa
     return risk
 
 
+def check_query_names(queries: NDArray[Any]) -> None:
+    """Refuse what stands for no query among names that are objects, and names that cannot be compared."""
+    if queries.dtype != object:
+        return
+    for place, query in enumerate(queries.tolist()):
+        if query is None or query != query:
+            raise ValueError(f"qid[{place}] is {query}; every example needs a query.")
+    if len(kinds := {type(query).__name__ for query in queries.tolist()}) > 1 and "str" in kinds:
+        raise ValueError(f"qid has values of the types {', '.join(sorted(kinds))}; all must be of one.")
+
+
 def dense_codes(values: NDArray[Any]) -> Codes:
     """0, 1, 2, ... in the order of the values."""
     offsets = _offsets(values.ravel())

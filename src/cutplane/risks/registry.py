@@ -12,7 +12,7 @@ from cutplane.risks.epsilon_insensitive import EpsilonInsensitive
 from cutplane.risks.hinge import Hinge
 from cutplane.risks.huber import Huber
 from cutplane.risks.logistic import Logistic
-from cutplane.risks.multivariate import BreakEven, ErrorCost, F1Risk, PrecisionAtK
+from cutplane.risks.multivariate import BreakEven, F1Risk, PrecisionAtK, error_cost
 from cutplane.risks.quantile import Quantile
 from cutplane.risks.roc_area import RocArea
 from cutplane.risks.squared_epsilon_insensitive import SquaredEpsilonInsensitive
@@ -30,7 +30,7 @@ BINARY: dict[str, Loss] = {
     "f1": F1Risk,
     "prec@k": PrecisionAtK,
     "prbep": BreakEven,
-    "error_cost": ErrorCost,
+    "error_cost": error_cost,
 }
 
 #: Losses of targets (float64).

@@ -18,8 +18,11 @@ def least_error_thresholds(
     An example's class is the number of thresholds below its score. Its absolute error is the number of thresholds on
     the wrong side of it, so each threshold can be chosen by itself: threshold k makes an error for each example above
     class k and not above the threshold, and for each other one above the threshold. From k to k + 1 the examples of
-    class k + 1 change sides, which moves the first least point up and never down: the thresholds are in order.
+    class k + 1 change sides, which moves the first least point up and never down: the thresholds are in order. Examples
+    of weight zero count nowhere: they neither make a place for a threshold nor move one.
     """
+    if weights is not None and not (counted := np.asarray(weights) > 0.0).all():
+        scores, codes, weights = scores[counted], codes[counted], weights[counted]
     order = np.argsort(scores)  # no threshold fits between equal scores: their order does not matter
     ordered, classes = scores[order], codes[order]
     own = np.ones(len(order)) if weights is None else np.asarray(weights, dtype=np.float64)[order]

@@ -27,6 +27,16 @@ STOP_REASONS: tuple[AnyStopReason, ...] = (
 )
 
 
+# Bounds that meet may cross by their rounding, where runs in single precision did not charge all of it.
+_ROUNDING = 1e-9
+
+
+def crossed(upper: float, lower: float) -> bool:
+    """True if the bounds contradict each other by more than rounding."""
+    size = max((abs(bound) for bound in (upper, lower) if math.isfinite(bound)), default=0.0)
+    return lower > upper + _ROUNDING * size
+
+
 @dataclass(frozen=True, slots=True)
 class ProblemCertificate:
     """What was reached and proven of one problem of a fit.
@@ -61,6 +71,15 @@ class ProblemCertificate:
     seconds: float
     history: list[Step] = field(repr=False)
     radius: float = math.inf
+
+    def __post_init__(self) -> None:
+        """Refuse bounds that cross: the ledger of linear and structured runs says more of them."""
+        if crossed(self.objective, self.lower_bound):
+            raise ValueError(
+                f"The lower bound {self.lower_bound:.6g} is above the objective {self.objective:.6g}, so the kernel or "
+                "the risk breaks its contract; a kernel must be symmetric, positive semi-definite and the same each "
+                "time, and check_risk and check_oracle of cutplane.testing find the fault of a risk or a model."
+            )
 
     @property
     def ball(self) -> float:

@@ -234,8 +234,13 @@ class Ledger:
             self.solve()
             self.bundle.prune(IDLE_SOLVES)
 
-    def accept(self, proven: Proven) -> None:
-        """Take over what the prover says, as part of the last iteration."""
+    def accept(self, proven: Proven, *, look: bool = False) -> None:
+        """Take over what the prover says, as part of the last iteration.
+
+        Bounds that cross are proof of a broken risk, and so is a plane above the risk, which is looked for on demand.
+        """
+        if look or proven.lower > proven.upper:
+            self._look_for_contradictions(proven)
         believed = self.upper - self.lower
         self.upper, self.lower, self.radius = proven
         disputed = max(0.0, proven.upper - proven.lower - max(believed, 0.0))
@@ -247,6 +252,28 @@ class Ledger:
             phases = {**last.phases, **{name: last.phases.get(name, 0.0) + spent for name, spent in more.items()}}
             self.history[-1] = replace(
                 last, seconds=self.seconds, upper=self.upper, lower=self.lower, phases=phases, planes=len(self.bundle)
+            )
+
+    def _look_for_contradictions(self, proven: Proven) -> None:
+        """Raise where a plane lies above the risk at the incumbent: no plane of a convex risk does."""
+        w = self.on_host().w
+        value = (proven.upper - 0.5 * inner(w, w) * (1.0 - gamma(w.size + 8))) / self.C
+        value += 8.0 * UNIT * (abs(value) + abs(proven.upper) / self.C)
+        plane, height = "its lower_bound", self.bundle.lower_bound
+        if value >= height:
+            found, offsets, errors = self.planes()
+            slopes = [np.asarray(on_host(slope), np.float64) for slope in found]
+            charges = errors + gamma(w.size + 8) * np.array([length(slope) for slope in slopes])
+            heights = np.array([slope @ w for slope in slopes]) + offsets - charges * length(w) * (1.0 + 1e-9)
+            highest = int(np.argmax(heights)) if len(heights) else -1
+            if highest >= 0:
+                plane, height = f"the plane of cut {highest + 1} (of {len(heights)} kept)", float(heights[highest])
+        if proven.lower > proven.upper or height > value:
+            raise ValueError(
+                f"The risk breaks its contract, so nothing is proven: {plane} is {height:.6g} at the weights of "
+                f"length {length(w):.6g} that iteration {len(self.history)} ended with, where its value is "
+                f"{value:.6g} (objective {proven.upper:.6g}, lower bound {proven.lower:.6g}); no plane may lie above "
+                "a convex risk; check_risk of cutplane.testing (check_oracle for a structured model) finds the fault."
             )
 
     @property

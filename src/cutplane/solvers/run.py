@@ -151,9 +151,16 @@ def run(
         )
     if settings.method == "newton" and settings.bounds is not None:
         raise ValueError("method='newton' has no bounds on weights; with nonnegative, 'auto', 'oca' and 'cpa' do.")
-    with one_blas_thread(), openmp_threads(settings.n_threads):
+    # What is beyond double precision proves nothing, and a run goes on without it.
+    with one_blas_thread(), openmp_threads(settings.n_threads), np.errstate(over="ignore", invalid="ignore"):
         given = Handover() if handover is None else handover
-        return though_shards_are_lost(lambda: _Run(objective, settings, prover, given)).train(watch)
+        try:
+            return though_shards_are_lost(lambda: _Run(objective, settings, prover, given)).train(watch)
+        except OverflowError:
+            raise ValueError(
+                f"With C={settings.C:g}, weights included, squares leave double precision: scale the features, or "
+                "lower C."
+            ) from None
 
 
 class _Granted(NamedTuple):
@@ -285,7 +292,7 @@ class _Run:
                 ledger.witness, lower = self.granted.witness, self.granted.lower
             radius = prover.radius(ledger.witness, point.w, upper, lower)
         ledger.incumbent, self.granted = point, _Granted(bare(point), ledger.witness, upper, lower)
-        ledger.accept(Proven(upper, lower, radius))
+        ledger.accept(Proven(upper, lower, radius), look=self.objective.newton_by is None)
 
     def _reach(self) -> StopReason:
         reason = self._resume() if self.resumed else None

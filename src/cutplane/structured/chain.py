@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -97,9 +98,12 @@ class ChainModel(StructuredModel[MatrixLike, ArrayLike]):
             raise ValueError(f"{length} tokens have labels of shape {labels.shape}; one label for each is needed")
         if not length:
             raise ValueError("the sequence is empty; each needs a token or more")
-        wrong = np.flatnonzero((labels < 0) | (labels >= self.n_labels))
-        if len(wrong):
-            raise ValueError(f"the label {labels[wrong[0]]} is none of 0, ..., {self.n_labels - 1}")
+        if labels.dtype.kind in "biuf":
+            labels = labels[~((labels >= 0) & (labels < self.n_labels) & (labels == np.floor(labels)))]
+        else:
+            labels = labels[[not isinstance(label, Integral) for label in labels.tolist()]]
+        if len(labels):
+            raise ValueError(f"the label {labels.tolist()[0]!r} is none of 0, ..., {self.n_labels - 1}")
 
     def params(self) -> Document:
         """What the constructor needs."""
@@ -240,4 +244,7 @@ def _rounding_of(tokens: Tokens, dearest: float) -> Rounding:
 
 
 def _as_labels(y: ArrayLike) -> Labels:
-    return np.ascontiguousarray(y, dtype=np.int32)
+    try:
+        return np.ascontiguousarray(y, dtype=np.int32)
+    except (TypeError, ValueError):
+        raise ValueError(f"The labels {y!r:.60} must be numbers 0, 1, ..., one for each token.") from None

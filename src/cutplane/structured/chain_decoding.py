@@ -16,12 +16,14 @@ def best_labellings(scores: Array, transitions: Array, count: int) -> list[tuple
     Parameters
     ----------
     scores : array of shape (length, n_labels)
-        Of each token and label; a token or more.
+        Of each token and label.
     transitions : array of shape (n_labels, n_labels)
         Of a label followed by another.
     count : int
     """
     length, n_labels = scores.shape
+    if not length:
+        return [(0.0, np.zeros(0, np.intp))]
     reached = scores[0][None, :]  # rank, label
     came_from: list[NDArray[np.intp]] = []  # the rank and label before, as rank · n_labels + label
     for t in range(1, length):

@@ -71,4 +71,4 @@ def prove(ledger: Ledger, prover: StructuredProver) -> None:
     with ledger.phase("proof"):
         upper = prover.upper(point.w)
         lower = prover.lower(ledger.witness, point.w, upper)
-    ledger.accept(Proven(upper, lower))
+    ledger.accept(Proven(upper, lower), look=True)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cutplane import _core
+from cutplane._runtime.ranges import MOST
 from cutplane._types import Integers, MatrixLike, is_sparse
 from cutplane.structured.factored import Examples
 
@@ -59,11 +60,13 @@ def tokens_from_matrices(X: Examples[MatrixLike], n_features: int) -> Tokens:
         matrix = sp.csr_array(x) if is_sparse(x) else sp.csr_array(_as_rows(index, x))
         if matrix.shape[1] != n_features:
             raise ValueError(f"Sequence {index} has {matrix.shape[1]} features a token; {n_features} were expected.")
-        bad = np.flatnonzero(~np.isfinite(matrix.data))
+        bad = np.flatnonzero(~(np.abs(matrix.data) <= MOST))
         if len(bad):
+            value = matrix.data[bad[0]]
+            wanted = f"below {MOST:g} in size; scale the feature" if np.isfinite(value) else "finite"
             raise ValueError(
-                f"Sequence {index} has the value {matrix.data[bad[0]]} at feature {matrix.indices[bad[0]]}; "
-                "every value must be finite."
+                f"Sequence {index} has the value {value} at feature {matrix.indices[bad[0]]}; every value must be "
+                f"{wanted}."
             )
         rows.append(matrix)
     stacked = sp.vstack(rows, format="csr") if len(rows) != 1 else rows[0]
@@ -167,12 +170,12 @@ def _named_values(index: int, position: int, token: Mapping[str, object]) -> lis
         elif isinstance(value, (bool, np.bool_)):
             if value:
                 found.append((str(name), 1.0))
-        elif isinstance(value, (int, float, np.number)) and np.isfinite(value):
+        elif isinstance(value, (int, float, np.number)) and abs(float(value)) <= MOST:
             found.append((str(name), float(value)))
         else:
             raise ValueError(
                 f"Token {position} of sequence {index} has {_shown(value)} for the feature {name!r}; "
-                "a string, a truth value or a finite number was expected."
+                f"a string, a truth value or a finite number below {MOST:g} in size was expected."
             )
     return found
 

@@ -241,7 +241,7 @@ def test_the_loss_is_named_that_newton_cannot_round() -> None:
             method="newton",
             loss="f1",
             prior=prior,
-            words="^method='newton' needs a loss that is smooth or can round its kinks, which F1Risk cannot",
+            words="^method='newton' needs a loss that is smooth or can round its kinks, which loss='f1' cannot",
         )
 
 

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cutplane import LinearSVC, LinearSVR, StructuralSVM, load
+from cutplane import LinearSVC, LinearSVR, SampledCutSVC, StructuralSVM, load
 from cutplane.estimators.common.left_out import same_name
 from cutplane.io.model_file import ModelFileError, read_model
+from cutplane.risks.base import Risk, ScoreCut
 from cutplane.risks.epsilon_insensitive import EpsilonInsensitive
 from cutplane.risks.squared_hinge import SquaredHinge
+from cutplane.structured.base import StructuredModel
 from cutplane.structured.classes import MulticlassModel
 
 rng = np.random.default_rng(0)
@@ -113,3 +115,70 @@ def test_a_class_of_a_script_is_known_by_its_last_name() -> None:
     assert same_name("__main__.Own", Own)
     assert not same_name("__main__.Own", Another)
     assert not same_name("elsewhere.Own", Own)
+
+
+class BelowItsBound(Risk):
+    """The hinge for a margin of one half that goes on below zero, and says that nothing does."""
+
+    def __init__(self, y: Any, sample_weight: Any = None) -> None:
+        self.y = y
+
+    def value(self, scores: Any) -> float:
+        return float(np.mean(np.maximum(0.5 - self.y * scores, -7.0)))
+
+    def cut(self, scores: Any) -> ScoreCut:
+        coef = np.where(self.y * scores < 7.5, -self.y, 0.0) / len(scores)
+        return ScoreCut(coef, self.value(scores) - float(coef @ scores), self.value(scores))
+
+
+class NotConvex(BelowItsBound):
+    """The logarithm of the hinge: planes at one point lie above it at others."""
+
+    def value(self, scores: Any) -> float:
+        return float(np.mean(np.log1p(np.maximum(1.0 - self.y * scores, 0.0))))
+
+    def cut(self, scores: Any) -> ScoreCut:
+        z = np.maximum(1.0 - self.y * scores, 0.0)
+        coef = np.where(z > 0.0, -self.y / (1.0 + z), 0.0) / len(scores)
+        return ScoreCut(coef, self.value(scores) - float(coef @ scores), self.value(scores))
+
+
+@pytest.mark.parametrize(("loss", "plane"), [(BelowItsBound, "lower_bound is 0"), (NotConvex, r"plane of cut \d+")])
+@pytest.mark.parametrize("settings", [{}, {"method": "oca"}, {"C": 10.0}], ids=str)
+def test_a_broken_risk_is_refused_in_one_sentence(loss: Any, plane: str, settings: Any) -> None:
+    sentence = rf"^The risk breaks its contract.* {plane}.* at the weights of length .* check_risk .*\.$"
+    with pytest.raises(ValueError, match=sentence):
+        LinearSVC(loss=loss, **settings).fit(X, SIGNS)
+
+
+def test_a_broken_oracle_is_refused_in_one_sentence() -> None:
+    """Its search gives up far from zero and returns the truth, whose height is zero."""
+
+    class Lazy(StructuredModel):
+        def joint_feature(self, x: Any, y: Any) -> Any:
+            return y * x
+
+        def loss(self, y: Any, y_hat: Any) -> float:
+            return float(y != y_hat)
+
+        def argmax(self, x: Any, w: Any) -> int:
+            return 1 if w @ x > 0.0 else -1
+
+        def loss_augmented_argmax(self, x: Any, y: Any, w: Any) -> Any:
+            return y if 2.0 * y * (w @ x) > 1.0 or w @ w > 0.1 else -y
+
+    with pytest.raises(ValueError, match=r"breaks its contract.*check_oracle for.*\.$"):
+        StructuralSVM(Lazy(), method="oca", planes_kept=0).fit(X, SIGNS)
+
+
+def test_a_broken_kernel_is_refused_in_one_sentence() -> None:
+    """It shrinks each time it is asked: its planes are those of another kernel than its model's."""
+    calls = 0
+
+    def shrinking(A: Any, B: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return A @ B.T / calls
+
+    with pytest.raises(ValueError, match=r"^The lower bound .* is above the objective .* symmetric, .*\.$"):
+        SampledCutSVC(kernel=shrinking, method="linear", random_state=0).fit(X, SIGNS)

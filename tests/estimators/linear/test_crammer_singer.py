@@ -274,7 +274,10 @@ def test_taxonomy_makes_cheaper_mistakes() -> None:
         ({"multi_class": "ovo"}, "multi_class='ovo' must be"),
         ({"multi_class": "ovr", "cost_matrix": np.ones((3, 3))}, "cost_matrix is for multi_class='crammer_singer'"),
         ({"multi_class": "ovr", "rescaling": "slack"}, "rescaling is for multi_class='crammer_singer'"),
-        ({"class_weight": {"setosa": 0.0}}, "All examples of class 'setosa' have weight zero"),
+        (
+            {"class_weight": {"setosa": 0.0}, "cost_matrix": 1.0 - np.eye(3)},
+            "All examples of class 'setosa' have weight zero",
+        ),
     ],
 )
 def test_bad_settings_are_named(settings: dict[str, Any], words: str) -> None:

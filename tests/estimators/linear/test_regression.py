@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import cutplane
 from cutplane import LinearOneClassSVM, LinearSVC, LinearSVR
+from cutplane.sources import as_source
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4))
@@ -109,7 +110,7 @@ def test_bad_nu_is_refused(nu):
 
 
 def test_newton_is_refused_where_there_is_none():
-    with pytest.raises(ValueError, match=r"method='newton' needs a loss that is smooth .* OneClass cannot"):
+    with pytest.raises(ValueError, match=r"method='newton' needs a loss that is smooth .* LinearOneClassSVM cannot"):
         LinearOneClassSVM(method="newton").fit(X)
 
 
@@ -129,3 +130,13 @@ def test_a_first_epoch_that_leaves_nothing_to_gain_warns_of_nothing() -> None:
         warnings.simplefilter("error", RuntimeWarning)
         model.fit(X, y, sample_weight=np.array([3.7, 2.0]))
     assert model.lower_bound_ <= model.objective_
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_source_trains_the_one_class_machine_of_its_matrix(weighted: bool) -> None:
+    weights = np.random.default_rng(1).random(len(X)) if weighted else None
+    matrix, source = (LinearOneClassSVM(0.3).fit(each, sample_weight=weights) for each in (X, as_source(X)))
+    assert np.array_equal(matrix.coef_, source.coef_)
+    assert np.array_equal(matrix.predict(X), source.predict(as_source(X)))
+    with pytest.raises(ValueError, match=r"^X is a source, and a proof is of rows"):
+        source.proof(as_source(X))

@@ -7,6 +7,8 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from cutplane import LinearSVC, OrdinalSVC, load
@@ -61,10 +63,10 @@ def test_thresholds_make_the_least_absolute_error() -> None:
 
 def test_predictions_are_classes_in_their_order() -> None:
     X, y = graded(n=400)
-    names = np.array(["poor", "fair", "good", "best"])
-    model = OrdinalSVC(class_order=names.tolist()).fit(X, names[y])
+    names = np.array(GRADES)
+    model = OrdinalSVC(class_order=GRADES).fit(X, names[y])
     plain = OrdinalSVC().fit(X, y)
-    assert model.classes_.tolist() == names.tolist()
+    assert model.classes_.tolist() == GRADES
     assert np.array_equal(model.predict(X), names[plain.predict(X)])
     assert np.abs(plain.predict(X) - y).mean() < 0.4
     assert np.corrcoef(plain.score_samples(X), y)[0, 1] > 0.8
@@ -72,7 +74,7 @@ def test_predictions_are_classes_in_their_order() -> None:
 
 def test_a_saved_model_is_the_same(tmp_path: Any) -> None:
     X, y = graded()
-    model = OrdinalSVC().fit(X, np.array(list("abcd"))[y])
+    model = OrdinalSVC(class_order=list("dcba")).fit(X, np.array(list("dcba"))[y])
     model.save(tmp_path / "m.safetensors")
     same = load(tmp_path / "m.safetensors")
     assert np.array_equal(same.predict(X), model.predict(X))
@@ -85,6 +87,53 @@ def test_bad_class_orders_are_named() -> None:
         OrdinalSVC(class_order=[0, 1, 2]).fit(X, y)
     with pytest.raises(ValueError, match="names a class twice"):
         OrdinalSVC(class_order=[0, 1, 2, 3, 3]).fit(X, y)
+
+
+GRADES = ["poor", "fair", "good", "best"]
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+@pytest.mark.parametrize(
+    "ordered",
+    [
+        lambda words: pd.Series(pd.Categorical(words, GRADES, ordered=True)),
+        lambda words: pd.Categorical(words, GRADES, ordered=True),
+        lambda words: pd.DataFrame({"grade": pd.Categorical(words, GRADES, ordered=True)}),
+        lambda words: pl.Series(words, dtype=pl.Enum(GRADES)),
+    ],
+    ids=["series", "categorical", "frame", "enum"],
+)
+def test_words_are_ordered_as_their_type_says(ordered: Any) -> None:
+    X, y = graded(n=400)
+    model, plain = OrdinalSVC().fit(X, ordered(np.array(GRADES)[y])), OrdinalSVC().fit(X, y)
+    assert model.classes_.tolist() == GRADES
+    assert np.array_equal(model.coef_, plain.coef_)
+    assert np.array_equal(model.thresholds_, plain.thresholds_)
+
+
+@pytest.mark.parametrize(
+    "unordered", [np.array, list, pd.Categorical, lambda words: pl.Series(words, dtype=pl.Categorical)]
+)
+def test_words_without_an_order_are_refused_with_the_remedy(unordered: Any) -> None:
+    X, y = graded()
+    with pytest.raises(ValueError, match=r"words have no order .*; class_order=\[...\] .* ordered Categorical .*\.$"):
+        OrdinalSVC().fit(X, unordered(np.array(GRADES)[y]))
+
+
+def test_categories_that_are_numbers_are_ordered_by_value() -> None:
+    X, y = graded()
+    model = OrdinalSVC().fit(X, pd.Categorical(5 * y - 5, [10, 5, 0, -5]))
+    assert model.classes_.tolist() == [-5, 0, 5, 10]
+
+
+def test_rows_of_weight_zero_leave_thresholds_where_they_are() -> None:
+    """Scores between the classes are a flat optimum: those that count nowhere must not choose a place in it."""
+    X, y = np.array([[0.0], [1.0], [5.0], [6.0], [9.0], [10.0]]), np.array([0, 0, 1, 1, 2, 2])
+    plain = OrdinalSVC(tol=1e-12).fit(X, y)
+    more, classes = np.linspace(-2.0, 12.0, 30)[:, None], np.tile([2, 0, 1], 10)
+    weights = np.repeat([1.0, 0.0], [6, 30])
+    diluted = OrdinalSVC(tol=1e-12).fit(np.vstack([X, more]), np.append(y, classes), sample_weight=weights)
+    np.testing.assert_allclose(diluted.thresholds_, plain.thresholds_, rtol=0, atol=1e-9)
 
 
 def two_classes(seed: int = 3, n: int = 40) -> tuple[Any, Any]:

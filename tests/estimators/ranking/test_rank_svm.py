@@ -162,3 +162,13 @@ def test_few_planes_do_at_small_C() -> None:
     large, planes = (RankSVM(C=100.0, method=method).fit(X, y, qid=qid) for method in ("auto", "oca"))
     assert large.n_iter_ < planes.n_iter_
     assert large.gap_ <= 1e-3
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan")])
+def test_every_example_needs_a_query(nothing: Any) -> None:
+    X, y, _ = queries()
+    model = RankSVM().fit(X, y, qid=np.zeros(len(y)))
+    for named in ([nothing] * len(y), [1, nothing] * (len(y) // 2)):
+        for call in (RankSVM().fit, model.score):
+            with pytest.raises(ValueError, match=r"^qid\[[01]\] is (None|NaN|nan); every example needs a query\.$"):
+                call(X, y, qid=np.array(named, dtype=object))

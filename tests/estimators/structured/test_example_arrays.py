@@ -55,6 +55,23 @@ def test_features_and_values(kind: Any, name: str) -> None:
         fitted.predict(broken if isinstance(X, list) else np.array(broken))
 
 
+@pytest.mark.parametrize("kind", [StructuralSVM, KernelStructuralSVM])
+@pytest.mark.parametrize("name", MODELS)
+def test_features_too_large_to_calculate_with(kind: Any, name: str) -> None:
+    model, X, y, _ = MODELS[name]
+    huge = [1e200 * np.ones_like(x) for x in X]
+    with pytest.raises(ValueError, match=r"is 1e\+200; every value must be below 1e\+70 in size; scale the feature\.$"):
+        kind(model).fit(huge if isinstance(X, list) else np.array(huge), y)
+
+
+@pytest.mark.parametrize("wrong", [["A", "B", "A", "B"], [0, 0.5, 1, 0], [0, None, 1, 0], [0, 2, 1, 0]])
+def test_labels_of_chains_are_numbers(wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"^Example 0: the label ('A'|0.5|None|2) is none of 0, ..., 1\.$"):
+        StructuralSVM(ChainModel(2, 3)).fit([ROWS], [wrong])
+    with pytest.raises(ValueError, match=r"must be numbers 0, 1, ..., one for each token\.$"):
+        StructuralSVM(ChainModel(2, 3)).fit([ROWS], [[0, 1, 0, 1]]).score([ROWS], [["A", "B", "A", "B"]])
+
+
 def test_a_model_of_ones_own_takes_what_it_likes() -> None:
     class Longest(MulticlassModel):
         """Texts, by their length."""

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from cutplane import SequenceSVM, StructuralSVM, load
+from cutplane import SequenceSVM, StructuralSVM, load, verify
+from cutplane.proof.file import ProofError
 from cutplane.structured.chain import ChainModel
 from cutplane.structured.metrics import entities, score_sequences
 
@@ -129,6 +130,13 @@ def test_a_damaged_file_is_refused(tmp_path):
         ([[[], []]], [["N", "V"]], "No token of X has a feature"),
         ([np.array([[1.0], [np.nan]])], [[0, 1]], "Sequence 0 has the value nan at feature 0"),
         ([np.ones((2, 2)), np.ones((1, 3))], [[0, 1], [1]], "Sequence 1 has 3 features a token; 2 were expected"),
+        ([np.ones(2)], [[0, 1]], r"X\[0\] is an array of shape \(2,\); one with a row of features for each token"),
+        ([np.ones((1, 2)), [["a"]]], [[0], [1]], r"X\[0\] is an array of numbers and X\[1\] a list of tokens"),
+        ([[["a"]], np.ones((1, 2))], [[0], [1]], r"X\[1\] is an array of numbers and X\[0\] a list of tokens"),
+        ((x for x in X), Y, r"X is a generator, which has no length; a list is needed: list\(X\)\."),
+        (X, (y for y in Y), r"y is a generator, which has no length; a list is needed: list\(y\)\."),
+        ([np.full((2, 1), 1e200)], [[0, 1]], r"the value 1e\+200 at feature 0; every value must be below 1e\+70"),
+        ([[{"a": 1e200}, {}]], [[0, 1]], r"has 1e\+200 for the feature 'a'; .* below 1e\+70 in size"),
     ],
 )
 def test_bad_sequences(rows, labels, words):
@@ -148,6 +156,18 @@ def test_bad_sequences(rows, labels, words):
 def test_bad_parameters(params, words):
     with pytest.raises(ValueError, match=words):
         SequenceSVM(**params).fit(X, Y)
+
+
+def test_a_sequence_without_tokens_has_one_labelling() -> None:
+    model = SequenceSVM().fit(X, Y)
+    assert model.n_best([[]]) == [[([], 0.0)]]
+    assert model.predict([[]]) == [[]]
+    assert [margins.shape for margins in model.margins([[]])] == [(0,)]
+
+
+def test_there_is_no_proof_and_no_advice_to_make_one() -> None:
+    with pytest.raises(ProofError, match=r"^SequenceSVM has no proof file: its planes are of labellings"):
+        verify(SequenceSVM().fit(X, Y), X)
 
 
 def test_other_tokens_than_those_it_was_trained_on():

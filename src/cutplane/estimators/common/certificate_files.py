@@ -7,11 +7,9 @@ from collections.abc import Sequence
 
 from cutplane._types import Arrays, Document
 from cutplane.estimators.common.history_arrays import history_from_arrays, history_to_arrays
-from cutplane.solvers.certificates import STOP_REASONS, ProblemCertificate
+from cutplane.solvers.certificates import STOP_REASONS, ProblemCertificate, crossed
 
 _COLUMNS = ("objective", "lower_bound", "stop_reason", "n_iter", "seconds")
-# Bounds that meet may cross by their rounding.
-_ROUNDING = 1e-9
 
 
 def certificates_to_file(certificates: Sequence[ProblemCertificate]) -> tuple[Arrays, Document]:
@@ -34,8 +32,7 @@ def certificates_from_file(described: Document, arrays: Arrays, labels: Sequence
         _checked(
             ProblemCertificate(
                 label,
-                float(objective),
-                float(lower_bound),
+                *_checked_bounds(float(objective), float(lower_bound)),
                 stop_reason,
                 int(n_iter),
                 float(seconds),
@@ -49,14 +46,17 @@ def certificates_from_file(described: Document, arrays: Arrays, labels: Sequence
     ]
 
 
-def _checked(certificate: ProblemCertificate) -> ProblemCertificate:
-    """Refuse what no training ends with. Where nothing is certified, bounds are infinite."""
-    upper, lower = certificate.objective, certificate.lower_bound
+def _checked_bounds(upper: float, lower: float) -> tuple[float, float]:
+    """Refuse bounds that no training ends with. Where nothing is certified, they are infinite."""
     if math.isnan(upper) or math.isnan(lower) or lower == math.inf or upper == -math.inf:
         raise ValueError("the certificate holds something other than bounds")
-    size = max((abs(bound) for bound in (upper, lower) if math.isfinite(bound)), default=0.0)
-    if lower > upper + _ROUNDING * size:
+    if crossed(upper, lower):
         raise ValueError("the certificate has a lower bound above the objective")
+    return upper, lower
+
+
+def _checked(certificate: ProblemCertificate) -> ProblemCertificate:
+    """Refuse what no training ends with, beyond its bounds."""
     if certificate.stop_reason not in STOP_REASONS:
         raise ValueError(f"{certificate.stop_reason!r} is no reason to stop")
     if certificate.n_iter < 0:

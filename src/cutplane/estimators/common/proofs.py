@@ -14,6 +14,7 @@ from cutplane._types import MatrixLike
 from cutplane.proof.checker import Bounds
 from cutplane.proof.file import AnyProof, JointProof, KernelProof, OneClassProof, Proof, ProofError
 from cutplane.risks.base import Risk, Rows
+from cutplane.sources import given_source
 
 ProofT = TypeVar("ProofT", bound=AnyProof)
 
@@ -65,7 +66,13 @@ def make_proof(
     """Find what proves a fitted model's bounds; `ValueError` where there is no such proof."""
     check_is_fitted(model)
     proving: AnyProving = model._proving()
+    _refuse_source(X)
     return proving.make(X, y, sample_weight)
+
+
+def _refuse_source(X: MatrixLike) -> None:
+    if given_source(X) is not None:
+        raise ValueError("X is a source, and a proof is of rows: an array or a CSR matrix of the examples is accepted.")
 
 
 def verify(
@@ -104,8 +111,13 @@ def verify(
     proof = getattr(model, "proof_", None)
     name = type(model).__name__
     if proof is None:
+        try:
+            model._proving()
+        except ValueError as error:  # no advice to train what has none
+            raise ProofError(str(error)) from None
         raise ProofError(f"This {name} has no proof: train with keep_proof=True, or call model.proof(X, y).")
     proving: AnyProving = model._proving()
     if not isinstance(proof, proving.proof_type):
         raise ProofError(f"The proof of this {name} is of another kind of model.")
+    _refuse_source(X)
     return proving.check(proof, X, y, sample_weight)  # type: ignore[arg-type]  # of the type that was asked about

@@ -57,10 +57,7 @@ class CalibratedMachine(KernelMachine):
 
     def _own_decisions(self, problem: DualProblem, result: SMOResult) -> Array:
         """The decision value of every example of the problem: its gradient is Qa + p, with Q_ij = y_i y_j K_ij."""
-        try:
-            scale, intercept = self._scale(result)
-        except ValueError:  # a fold that leaves no margin has no decisions
-            return np.zeros(len(problem.y))
+        scale, intercept = self._scale(result)
         return np.asarray(problem.y * (result.gradient - problem.p) / scale + intercept)
 
     def _folds(self, codes: Codes) -> Folds:

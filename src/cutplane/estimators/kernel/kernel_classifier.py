@@ -60,12 +60,10 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         labels = y
         X, y = kernel_examples(self, X, y)
         check_classification_targets(y)
-        classes, codes = validation.check_labels(y)
-        self.classes_ = in_type_of(labels, classes)
         own_weights = kernel_weights(sample_weight, X)
-        self.class_weight_ = class_factors(self.class_weight, self.classes_, y)
-        weights = own_weights * self.class_weight_[codes]
-        self._check_every_class(codes, weights)
+        codes, weights = self._weighted(y, own_weights)
+        self._check_two_classes(codes, weights)
+        self.classes_ = in_type_of(labels, self.classes_)
         self._pairwise = len(self.classes_) > 2 and self.multi_class == "ovo"
         kernel = self._make_kernel(X)
         order = np.flatnonzero(weights > 0)
@@ -89,6 +87,15 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
             self._curves = self._calibrated(training.silent(), matrix, examples, splits, folds)
         return self._proven(given, y, sample_weight)
 
+    def _weighted(self, y: Labels, own_weights: Array) -> tuple[Codes, Array]:
+        """The class of each example among those that have weight, which are kept, and the weight of each example."""
+        classes, codes = validation.check_labels(y)
+        factors = class_factors(self.class_weight, classes, y)
+        weights = own_weights * factors[codes]
+        self.classes_, among = validation.counted_classes(classes, codes, weights)
+        self.class_weight_ = factors[np.isin(classes, self.classes_)]
+        return among, weights
+
     # --- checks ---
 
     def _check_choices(self) -> None:
@@ -102,15 +109,12 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
                 f"probability={self.probability!r} must be False, True (which is 'sigmoid'), 'sigmoid' or 'isotonic'."
             )
 
-    def _check_every_class(self, codes: Codes, weights: Array) -> None:
+    def _check_two_classes(self, codes: Codes, weights: Array) -> None:
         left = np.bincount(codes[weights > 0], minlength=len(self.classes_)) > 0
         if left.sum() < 2:
             raise ValueError(
                 f"Invalid input - all samples with positive weights belong to the same class; {self._needs_two}."
             )
-        if not left.all():
-            gone = validation.shown_label(self.classes_[np.flatnonzero(~left)[0]])
-            raise ValueError(f"All examples of class {gone!r} have weight zero; each class needs one with weight.")
 
     # --- training ---
 
@@ -265,8 +269,7 @@ class KernelClassifier(ClassifierMixin, CalibratedMachine):
         raise NotImplementedError
 
     def _proven_machines(self, y: Labels, weights: Array) -> tuple[Codes, list[ProvenMachine]]:
-        self.classes_, codes = validation.check_labels(y)
-        all_weights = weights * class_factors(self.class_weight, self.classes_, y)[codes]
+        codes, all_weights = self._weighted(y, weights)
         kept = np.flatnonzero(all_weights > 0)
         splits = self._splits(codes[kept], all_weights[kept])
         return kept, [ProvenMachine(split.name, split.rows, self._proof_risk(split)) for split in splits]

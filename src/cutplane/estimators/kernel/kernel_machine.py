@@ -119,7 +119,7 @@ class KernelMachine(Savable, Watched):
 
     def _check_C(self, C: float) -> float:
         """C as it is. Infinity becomes a large number, so that sums and products stay finite."""
-        value = validation.check_positive("C", C, finite=False)
+        value = validation.check_strength("C", C, finite=False)
         return _HARD_MARGIN if value == np.inf else value
 
     def _make_kernel(self, X: Matrix) -> Kernel:

@@ -117,8 +117,9 @@ class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
         with self._settings_checked():
             examples, labels = validation.check_examples(self, brought(X), y, for_kernel=True)
             classes, codes = validation.check_many_labels(labels, validation.check_threads(self.n_jobs))
+            weights = validation.check_weights(sample_weight, examples, None, classes, labels)
+            classes, codes = validation.counted_classes(classes, codes, weights)
             self.classes_ = in_type_of(y, classes)
-            weights = validation.check_weights(sample_weight, examples, None, self.classes_, labels)
             risk = self._risk(codes)
             if weights is not None:
                 validation.check_class_weights(codes, weights, self.classes_)

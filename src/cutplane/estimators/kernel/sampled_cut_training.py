@@ -48,7 +48,7 @@ class SampledCutEstimator(Savable, Watched):
 
     def _check_settings(self) -> None:
         """Everything that can be wrong without looking at data."""
-        validation.check_positive("C", self.C)
+        validation.check_strength("C", self.C)
         validation.check_positive("risk_tol", self.risk_tol)
         validation.check_choice("method", self.method, METHODS)
         validation.check_flag("stabilised", self.stabilised)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 
-from cutplane._types import Array, ClassWeight, Codes, Labels, MatrixLike, RandomState
+from cutplane._runtime.warned import users_line
+from cutplane._types import Array, ClassWeight, Codes, Labels, Matrix, MatrixLike, RandomState
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.certain import CertainLabels
 from cutplane.estimators.common.certain_classes import by_highest, by_sign, by_votes
@@ -16,7 +19,7 @@ from cutplane.estimators.kernel.kernel_classifier import KernelClassifier
 from cutplane.estimators.kernel.placement import answers_in_place
 from cutplane.estimators.kernel.splits import Split
 from cutplane.kernels import DualProblem, SMOResult
-from cutplane.kernels.functions import KernelFunction
+from cutplane.kernels.functions import Kernel, KernelFunction
 from cutplane.kernels.smo_settings import DEFAULT_SELECTION
 from cutplane.proof.kernel_machines import KernelRisk, Sided, share_of
 from cutplane.solvers.result import OnStep
@@ -257,12 +260,22 @@ class NuSVC(KernelClassifier):
         if not np.isfinite(result.primal):  # called off before it began
             return 1.0, 0.0
         margin = (result.rho[0] - result.rho[1]) / 2.0
-        if not margin > 0.0:
-            raise ValueError(
-                f"nu={self.nu!r} leaves no margin between the classes, so there is no machine; "
-                "a smaller nu, or features that tell the classes apart, would give one."
-            )
+        if not margin > 0.0:  # nothing to divide by
+            return 1.0, -(result.rho[0] + result.rho[1]) / 2.0
         return margin, -(result.rho[0] + result.rho[1]) / 2.0 / margin
+
+    def _assemble(
+        self, X: Matrix, kernel: Kernel, order: Codes, codes: Codes, splits: list[Split], results: list[SMOResult]
+    ) -> None:
+        super()._assemble(X, kernel, order, codes, splits, results)
+        for split, result in zip(splits, results, strict=True):
+            if np.isfinite(result.primal) and not result.rho[0] > result.rho[1]:
+                warnings.warn(
+                    f"nu={self.nu!r} leaves no margin between {split.name}: scores are not divided by it, and mean "
+                    "little; a smaller nu, or features that tell the classes apart, would give one.",
+                    UserWarning,
+                    stacklevel=users_line(),
+                )
 
     def _proof_risk(self, split: Split) -> Sided:
         return Sided(split.signs.astype(np.float64), split.weights, share_of(self._feasible_nu(split), split.weights))

@@ -139,11 +139,12 @@ def balanced(
         return model, prepared
     y = prepared.y
     assert y is not None
-    part = None if given is None else given[rows]
-    present = np.unique(y[rows])
-    factors = compute_class_weight("balanced", classes=present, y=y[rows], sample_weight=part)
-    weights = np.ones(len(y)) if given is None else given.copy()
-    weights[rows] *= factors[np.searchsorted(present, y[rows])]
+    weights = np.ones(len(y)) if given is None else np.asarray(given, np.float64).copy()
+    counted = rows[weights[rows] > 0.0]
+    present = np.unique(y[counted])
+    part = None if given is None else weights[counted]
+    factors = compute_class_weight("balanced", classes=present, y=y[counted], sample_weight=part)
+    weights[counted] *= factors[np.searchsorted(present, y[counted])]
     unweighted = clone(model).set_params(class_weight=None)
     return unweighted, unweighted._prepare(training, prepared.X, y, weights)
 

@@ -127,8 +127,11 @@ class LinearClassifier(CPathMixin, ScoredAnywhere, ClassifierMixin, CertainClass
             return self._prepare_scattered(scattered)
         rows, labels = self._checked(X, y)
         classes, codes = validation.check_many_labels(labels, training.n_threads)
+        weights = validation.check_weights(sample_weight, rows, self.class_weight, classes, labels)
+        by_class = ("prior", "cost_matrix", "class_features")  # has a row for each class of y
+        if all(getattr(self, name, None) is None for name in by_class):
+            classes, codes = validation.counted_classes(classes, codes, weights)
         self.classes_ = in_type_of(y, classes)
-        weights = validation.check_weights(sample_weight, rows, self.class_weight, self.classes_, labels)
         rows = self._placed(rows)
         if self._together:
             return self._prepare_jointly(training, rows, labels, codes, weights)

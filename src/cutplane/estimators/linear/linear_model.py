@@ -79,7 +79,7 @@ class LinearModel(Savable, CallbackSupportMixin, SparseWeights, Watched):
         validation.check_file_name("checkpoint", self.checkpoint)
         validation.check_positive("checkpoint_every", self.checkpoint_every)
         return Settings(
-            validation.check_positive("C", self.C),
+            validation.check_strength("C", self.C),
             Stopping(
                 validation.check_positive("tol", self.tol),
                 validation.check_not_negative("absolute_tol", self.absolute_tol),

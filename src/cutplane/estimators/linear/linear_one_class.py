@@ -29,7 +29,7 @@ from cutplane.plain.scores import LinearScores
 from cutplane.risks.one_class import OneClass
 from cutplane.solvers.result import Step
 from cutplane.solvers.run import Settings
-from cutplane.sources import as_source
+from cutplane.sources import Source, as_source, given_source
 
 # Where the examples surround the origin the objective ends at zero, and no relative gap can be proven: then this much
 # of the largest squared length is close enough, times tol.
@@ -105,7 +105,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
 
     @with_callbacks
     def fit(self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Train on X (dense, CSR, memory-mapped, DataFrame); y is ignored.
+        """Train on X (dense, CSR, memory-mapped, DataFrame, a source); y is ignored.
 
         Returns
         -------
@@ -121,11 +121,15 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
 
     def _sample(
         self, training: Settings, X: MatrixLike, sample_weight: ArrayLike | None
-    ) -> tuple[Settings, Matrix, Array | None, OneClass]:
+    ) -> tuple[Settings, Matrix | Source, Array | None, OneClass]:
         """The settings for these examples, the examples and weights, checked, and the risk."""
         if not isinstance(self.nu, (int, float, np.floating)) or isinstance(self.nu, bool) or not 0.0 < self.nu <= 1.0:
             raise ValueError(f"nu={self.nu!r} must be a number greater than 0, at most 1.")
-        rows = validation.check_rows(self, X, reset=True)
+        source = given_source(X)
+        if source is None:
+            rows = validation.check_rows(self, X, reset=True)
+        else:
+            rows = validation.check_examples(self, source, np.zeros(source.shape[0]))[0]
         weights = validation.check_sample_weight(sample_weight, rows)
         square = as_source(rows, n_threads=training.n_threads).extent.reach ** 2  # of the longest example
         stopping = training.stopping

@@ -35,7 +35,7 @@ class LogisticModel(LinearClassifier):
 
     def _check_like_sklearn(self) -> None:
         """Refuse what scikit-learn's signature has, and no certificate of this kind is of."""
-        if self.penalty == "l1" or self.penalty == "elasticnet" or self.l1_ratio not in (0, None):
+        if self.penalty == "l1" or self.l1_ratio not in (0, None):
             raise ValueError(
                 f"penalty={self.penalty!r} with l1_ratio={self.l1_ratio!r}: what is proven here is proven of "
                 "½|w|² + C·Σ loss, which is penalty='l2' with l1_ratio=0."
@@ -45,7 +45,7 @@ class LogisticModel(LinearClassifier):
                 "Without a penalty (C=inf, penalty=None) there may be no optimum, and no certificate of this kind; a "
                 "large C, such as 1e6, has both."
             )
-        validation.check_choice("penalty", self.penalty, ("l2", "deprecated"))
+        validation.check_choice("penalty", self.penalty, ("l2", "elasticnet", "deprecated"))
         validation.check_choice("solver", self.solver, SOLVERS)
         validation.check_like_liblinear("l2", self.dual, self.verbose)
 
@@ -148,3 +148,8 @@ class LogisticRegression(LogisticModel):
         checkpoint_every: float = 30.0,
     ) -> None:
         keep_parameters(locals())
+
+    @property
+    def n_iter_(self) -> NDArray[np.int32]:
+        """Iterations of the one problem, as an array like scikit-learn's."""
+        return np.array([super().n_iter_], np.int32)

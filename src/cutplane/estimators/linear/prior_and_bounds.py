@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from cutplane.estimators.common.validation.ranges import MOST
+from cutplane._runtime.ranges import MOST
 
 
 def check_prior(prior: ArrayLike | None, n_problems: int, d: int) -> NDArray[np.float64] | None:

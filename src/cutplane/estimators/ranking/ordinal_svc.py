@@ -44,7 +44,8 @@ class OrdinalSVC(ScoredAnywhere, ClassifierMixin, PairModel):
     ----------
     C
     class_order : sequence or None, default=None
-        The classes from the lowest to the highest; sorted if None.
+        The classes from the lowest to the highest. If None: that of an ordered Categorical of pandas or an Enum of
+        Polars; numbers by their value. Words of other types have no order and are refused.
     tol, absolute_tol, risk_tol, method, line_search, max_iter, time_limit, n_jobs, device, warm_start,
     random_state, on_step, checkpoint, checkpoint_every
 
@@ -110,7 +111,8 @@ class OrdinalSVC(ScoredAnywhere, ClassifierMixin, PairModel):
         check_one_device(self.device)
         training = self._training()
         rows, labels = validation.check_examples(self, X, y)
-        found, codes = _ordered_classes(labels, self.class_order, training.n_threads)
+        order = _order_of(y, labels) if self.class_order is None else self.class_order
+        found, codes = _ordered_classes(labels, order, training.n_threads)
         self.classes_ = in_type_of(y, found)
         weights = validation.check_weights(sample_weight, rows, None, None, labels)
         rows = self._placed(rows)
@@ -155,6 +157,21 @@ class OrdinalSVC(ScoredAnywhere, ClassifierMixin, PairModel):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # where the classes have no order
         return tags
+
+
+def _order_of(y: object, labels: Labels) -> Sequence[object] | None:
+    """The order that the type of y gives its classes; None for numbers, whose values do."""
+    column = [] if hasattr(y, "dtype") else list(getattr(y, "dtypes", ()))  # the only one of a data frame
+    dtype = column[0] if column else getattr(y, "dtype", None)
+    categories = getattr(dtype, "categories", None)
+    if categories is not None and getattr(dtype, "ordered", type(dtype).__name__ == "Enum"):
+        return list(categories)
+    if not all(isinstance(label, (str, bytes)) for label in labels.tolist()):
+        return None
+    raise ValueError(
+        f"y has the class {labels.tolist()[0]!r}, and words have no order of their own; class_order=[...] gives it, "
+        "from the lowest class to the highest, and so does an ordered Categorical of pandas or an Enum of Polars."
+    )
 
 
 def _ordered_classes(y: Labels, order: Sequence[object] | None, n_threads: int) -> tuple[Labels, Codes]:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cutplane._runtime.warned import users_line
 from cutplane.device.arrays import on_host, several_devices
+from cutplane.risks.pairs import check_query_names
 
 Codes = NDArray[np.int64]
 
@@ -34,6 +35,7 @@ def check_named_queries(qid: ArrayLike, n: int) -> NDArray[Any]:
         raise ValueError(f"qid has shape {queries.shape}; it must name the query of each of the {n} examples.")
     if queries.dtype.kind == "f" and np.isnan(queries).any():
         raise ValueError(f"qid[{int(np.flatnonzero(np.isnan(queries))[0])}] is NaN; every example needs a query.")
+    check_query_names(queries)
     return queries
 
 

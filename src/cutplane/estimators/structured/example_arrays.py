@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cutplane._runtime.ranges import MOST
 from cutplane._types import Array, Matrix, is_sparse
 from cutplane.estimators.common.validation.input_kinds import check_in_process
 from cutplane.estimators.common.validation.words import MAKE_EXAMPLES, check_no_file_name
@@ -71,10 +72,12 @@ def _check_features(name: str, found: int, features: int | None) -> None:
 
 
 def _check_finite(name: str, numbers: NDArray[Any]) -> None:
-    finite = np.isfinite(numbers)
-    if not finite.all():
-        place = np.argwhere(~finite)[0].tolist()
-        raise ValueError(f"{name}{place} is {numbers[tuple(place)]}; every value must be finite.")
+    usable = np.abs(numbers) <= MOST
+    if not usable.all():
+        place = np.argwhere(~usable)[0].tolist()
+        value = numbers[tuple(place)]
+        wanted = f"below {MOST:g} in size; scale the feature" if np.isfinite(value) else "finite"
+        raise ValueError(f"{name}{place} is {value}; every value must be {wanted}.")
 
 
 def _as_numbers(x: object) -> Array | None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._runtime.ranges import MOST
 from cutplane._types import Arrays, Document, Matrix, RandomState, is_sparse
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
@@ -176,7 +177,7 @@ class KernelStructuralSVM(LabelledObjects, SampledCutEstimator):
 
 
 def _finite_rows(rows: Matrix) -> Matrix:
-    wrong = np.flatnonzero(~np.isfinite(rows.data if is_sparse(rows) else rows))
+    wrong = np.flatnonzero(~(np.abs(rows.data if is_sparse(rows) else rows) <= MOST))
     if not len(wrong):
         return rows
     if is_sparse(rows):
@@ -186,5 +187,5 @@ def _finite_rows(rows: Matrix) -> Matrix:
     value = float(rows[row, column])
     raise ValueError(
         f"Row {row} of X, counted through all examples, has the value {'NaN' if value != value else value} in column "
-        f"{column}; every value must be finite."
+        f"{column}; every value must be " + ("finite." if not np.isfinite(value) else f"below {MOST:g} in size.")
     )

@@ -16,7 +16,7 @@ from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.common.validation.input_kinds import check_in_process, plain_labels
-from cutplane.estimators.common.validation.words import check_listed_sequences
+from cutplane.estimators.common.validation.words import check_listed, check_listed_sequences
 from cutplane.estimators.structured.descriptions import STRUCTURED
 from cutplane.estimators.structured.example_weights import check_example_weights, with_weight
 from cutplane.estimators.structured.structured_training import StructuredEstimator
@@ -222,6 +222,7 @@ class SequenceSVM(StructuredEstimator):
 
     def score(self, X: Sequences, y: LabelSequences, sample_weight: ArrayLike | None = None) -> float:
         """The share of tokens that are labelled rightly, each with the weight of its sequence."""
+        check_listed_sequences(X)
         truth = [list(labels) for labels in y]
         weights = check_example_weights(sample_weight, len(truth))
         return token_accuracy(truth, self.predict(X), weights)
@@ -307,6 +308,7 @@ def _check_sequences(X: Sequences, y: LabelSequences) -> None:
     check_listed_sequences(X)
     check_in_process("X", X)
     check_in_process("y", y)
+    check_listed("y", y)
     if len(X) != len(y):
         raise ValueError(f"X has {len(X)} sequences and y {len(y)}; as many are needed.")
     if not len(X):

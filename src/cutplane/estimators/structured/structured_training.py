@@ -41,7 +41,7 @@ class StructuredEstimator(LabelledObjects, Savable, Watched):
         validation.check_file_name("checkpoint", self.checkpoint)
         validation.check_positive("checkpoint_every", self.checkpoint_every)
         return StructuredTraining(
-            validation.check_positive("C", self.C),
+            validation.check_strength("C", self.C),
             Stopping(
                 validation.check_positive("tol", self.tol),
                 max_iter=validation.check_max_iter(self.max_iter),

@@ -42,11 +42,19 @@ class Recomputed:
         """The weights of examples are the floats w·factor, which are part of the problem's data."""
         chosen = self.settings.get("class_weight")
         if chosen is not None and self.weights.any():
-            classes = np.unique(self.y)
-            with np.errstate(divide="ignore"):  # a class without weight: such problems are refused
-                factors = compute_class_weight(chosen, classes=classes, y=self.y, sample_weight=own)
-            factors = np.where(np.isfinite(factors), factors, 0.0)
-            self.weights = self.weights * factors[np.searchsorted(classes, self.y)]
+            counted = self.weights > 0.0
+            classes = np.unique(self.y[counted])
+            part = None if own is None else self.weights[counted]
+            factors = compute_class_weight(chosen, classes=classes, y=self.y[counted], sample_weight=part)
+            self.weights[counted] *= factors[np.searchsorted(classes, self.y[counted])]
+
+    def _leave_out_classes(self) -> None:
+        """Classes without weight are left out: their examples, which weigh nothing, may be of any other."""
+        if any(self.settings.get(name) is not None for name in ("prior", "cost_matrix", "class_features")):
+            return
+        kept = np.unique(self.y[self.weights > 0.0])
+        if len(kept) > 1:
+            self.y = np.where(np.isin(self.y, kept), self.y, kept[0])
 
     @property
     def scaling(self) -> float | None:
@@ -111,6 +119,7 @@ class Classification(Recomputed):
         super().__init__(problem)
         self.loss = self.settings.get("loss", "hinge")
         self.squared = self.loss == "squared_hinge"
+        self._leave_out_classes()
         self.classes = np.unique(self.y)
 
     def rows(self) -> int:
@@ -137,6 +146,7 @@ class JointClassification(Recomputed):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
+        self._leave_out_classes()
         self.classes, codes = np.unique(self.y, return_inverse=True)
         self.codes = codes.astype(np.int64)
         count = len(self.classes)

@@ -21,6 +21,7 @@ from cutplane.estimators.common.validation.parameters import (
     check_positive,
     check_seed,
     check_share,
+    check_strength,
     check_threads,
 )
 from cutplane.estimators.common.validation.targets import (
@@ -34,6 +35,7 @@ from cutplane.estimators.common.validation.weights import (
     check_class_weights,
     check_sample_weight,
     check_weights,
+    counted_classes,
 )
 
 __all__ = [
@@ -58,10 +60,12 @@ __all__ = [
     "check_sample_weight",
     "check_seed",
     "check_share",
+    "check_strength",
     "check_targets",
     "check_threads",
     "check_weights",
     "check_width",
+    "counted_classes",
     "shown_label",
     "source_of",
 ]

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from cutplane._runtime.ranges import MOST
 from cutplane._types import Labels, Matrix, MatrixLike
 from cutplane.device.arrays import device_matrix, labels_on_host
 from cutplane.estimators.common.validation.conversion import converted
 from cutplane.estimators.common.validation.foreign_arrays import as_numpy
 from cutplane.estimators.common.validation.input_kinds import check_kind, plain_labels
 from cutplane.estimators.common.validation.parameters import check_flags, check_threads
-from cutplane.estimators.common.validation.ranges import MOST
 from cutplane.estimators.common.validation.sparse_structure import (
     check_structure,
     sorted_rows,

@@ -11,8 +11,8 @@ from typing import TypeGuard
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from cutplane._runtime.ranges import LEAST_C, LEAST_WEIGHT, MOST, MOST_C, MOST_WEIGHT
 from cutplane._types import RandomState
-from cutplane.estimators.common.validation.ranges import LEAST_WEIGHT, MOST, MOST_WEIGHT
 
 _MOST_THREADS = 1 << 15
 
@@ -22,15 +22,25 @@ def _is_real(value: object) -> TypeGuard[float]:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def check_positive(name: str, value: object, *, finite: bool = True) -> float:
+def check_positive(
+    name: str,
+    value: object,
+    *,
+    finite: bool = True,
+    between: tuple[float, float] = (LEAST_WEIGHT, MOST_WEIGHT),
+) -> float:
     """A number above zero, as a float."""
     if not _is_real(value) or not value > 0 or (finite and value == float("inf")):
         raise ValueError(f"{name}={value!r} must be a {'finite ' if finite else ''}number greater than 0.")
-    if value < LEAST_WEIGHT or MOST_WEIGHT < value < float("inf"):
-        raise ValueError(
-            f"{name}={value!r} is out of range; numbers from {LEAST_WEIGHT:g} to {MOST_WEIGHT:g} are accepted."
-        )
+    least, most = between
+    if value < least or most < value < float("inf"):
+        raise ValueError(f"{name}={value!r} is out of range; numbers from {least:g} to {most:g} are accepted.")
     return float(value)
+
+
+def check_strength(name: str, value: object, *, finite: bool = True) -> float:
+    """C: any number that a search may try."""
+    return check_positive(name, value, finite=finite, between=(LEAST_C, MOST_C))
 
 
 def check_grid(Cs: object) -> list[float]:
@@ -41,7 +51,7 @@ def check_grid(Cs: object) -> list[float]:
         raise ValueError(f"Cs={Cs!r} must be a sequence of numbers greater than 0.") from None
     if not values:
         raise ValueError("Cs is empty; it must hold at least one number greater than 0.")
-    return [check_positive(f"Cs[{k}]", value) for k, value in enumerate(values)]
+    return [check_strength(f"Cs[{k}]", value) for k, value in enumerate(values)]
 
 
 def check_not_negative(name: str, value: object) -> float:

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
+from cutplane._runtime.ranges import MOST
 from cutplane._types import Codes, Labels
 from cutplane.estimators.common.validation.input_kinds import check_kind
-from cutplane.estimators.common.validation.ranges import MOST
 from cutplane.risks.labels import coded_by_table
 from cutplane.sources import DenseSource
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
+from cutplane._runtime.ranges import LEAST_WEIGHT, MOST_WEIGHT
 from cutplane._types import Array, ClassWeight, Codes, Labels, MatrixLike
 from cutplane.device.arrays import on_host
 from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.common.validation.input_kinds import check_kind
-from cutplane.estimators.common.validation.ranges import LEAST_WEIGHT, MOST_WEIGHT
 from cutplane.estimators.common.validation.targets import shown_label
 from cutplane.sources import given_source
 
@@ -44,8 +46,13 @@ def check_weights(
     sample_weight = on_host(sample_weight)
     weights = check_sample_weight(sample_weight, X if given_source(X) is None else y)
     if class_weight is not None and classes is not None:
-        each = class_factors(class_weight, classes, y, sample_weight)[np.searchsorted(classes, y)]
-        weights = each if weights is None else weights * each
+        codes = np.searchsorted(classes, y)
+        counted = slice(None) if weights is None or isinstance(class_weight, Mapping) else weights > 0.0
+        present = np.bincount(codes[counted], minlength=len(classes)) > 0
+        own = None if weights is None else weights[counted]
+        each = np.zeros(len(classes))
+        each[present] = class_factors(class_weight, classes[present], y[counted], own)
+        weights = each[codes] if weights is None else weights * each[codes]
     if weights is not None and np.all(weights == 1.0):
         return None
     return weights
@@ -69,6 +76,20 @@ def check_both_sides(labels: NDArray[np.int8], weights: Array | None, positive: 
     for sign, name in ((1, f"class {shown!r}"), (-1, f"the classes other than {shown!r}")):
         if not weights[labels == sign].any():
             raise ValueError(f"All examples of {name} have weight zero; each side needs at least one with weight.")
+
+
+def counted_classes(classes: Labels, codes: Codes, weights: Array | None) -> tuple[Labels, Codes]:
+    """The classes that have weight, and the codes among them; of examples of others, which weigh nothing, 0.
+
+    A class without weight cannot be told from the others: it is left out, and never predicted. Where fewer than two
+    are left all are returned, and refused elsewhere.
+    """
+    if weights is None:
+        return classes, codes
+    left = np.bincount(codes, weights, len(classes)) > 0.0
+    if left.all() or left.sum() < 2:
+        return classes, codes
+    return classes[left], np.where(left, np.cumsum(left) - 1, 0).astype(codes.dtype)[codes]
 
 
 def check_class_weights(codes: Codes, weights: Array | None, classes: Labels) -> None:

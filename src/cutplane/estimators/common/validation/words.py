@@ -32,12 +32,35 @@ def check_no_file_name(name: str, values: object, instead: str = READ_ROWS) -> N
 def check_listed_sequences(X: object) -> None:
     """Refuse the name of a file, and texts in the place of lists of tokens."""
     check_no_file_name("X", X, _READ_SEQUENCES)
+    check_listed("X", X)
+    tokens: dict[bool, int] = {}  # where sequences are arrays, and where they are lists
     for index, sequence in enumerate(X if isinstance(X, Iterable) else ()):
         if isinstance(sequence, (str, bytes)) or not (isinstance(sequence, Sized) or hasattr(sequence, "shape")):
             raise ValueError(
                 f"X[{index}] is {sequence!r:.60}; a sequence is a list of tokens, each a dict or a list of names of "
                 "features, or an array with a row for each token."
             )
+        shape: tuple[int, ...] = getattr(sequence, "shape", ())
+        numeric = getattr(getattr(sequence, "dtype", None), "kind", "O") in "biuf"
+        if numeric and len(shape) != 2:
+            raise ValueError(
+                f"X[{index}] is an array of shape {shape}; one with a row of features for each token is needed, "
+                "reshape(-1, 1) makes one of a single feature."
+            )
+        if not numeric and not len(sequence):
+            continue
+        tokens.setdefault(numeric, index)
+        if len(tokens) > 1:
+            raise ValueError(
+                f"X[{tokens[True]}] is an array of numbers and X[{tokens[False]}] a list of tokens with named "
+                "features; all sequences must be of one kind."
+            )
+
+
+def check_listed(name: str, values: object) -> None:
+    """Refuse what can be gone through once only, or has no length."""
+    if values is not None and not isinstance(values, Sized):
+        raise ValueError(f"{name} is a {type(values).__name__}, which has no length; a list is needed: list({name}).")
 
 
 def check_words(X: object) -> None:
