@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from itertools import pairwise
 from typing import Any
 
@@ -136,15 +137,32 @@ def test_ctrl_c_returns_the_incumbent(method: dict[str, Any], after: int) -> Non
     assert_incumbent(model, X, y)
 
 
-def test_ctrl_c_with_classes_left_to_train_is_an_interrupt() -> None:
-    def interrupt(step: Step) -> None:
-        raise KeyboardInterrupt
+@pytest.mark.parametrize("by", ["on_step", "a signal", "an exception"])
+def test_ctrl_c_with_classes_left_to_train_returns_what_there_is(by: str) -> None:
+    """Classes that were not begun never win a prediction."""
+
+    def interrupt(step: Step) -> bool:
+        if step.problem == 1:
+            if by == "an exception":
+                raise KeyboardInterrupt
+            if by == "a signal":
+                signal.raise_signal(signal.SIGINT)
+            return by == "on_step"
+        return False
 
     X, y = data()
-    model = LinearSVC(on_step=interrupt)
-    with pytest.warns(ConvergenceWarning, match="interrupted"), pytest.raises(KeyboardInterrupt):
-        model.fit(X, np.arange(len(y)) % 3)
-    assert not hasattr(model, "coef_")
+    labels = np.arange(len(y)) % 4
+    with pytest.warns(ConvergenceWarning, match="was interrupted in 3 of its 4 problems"):
+        model = LinearSVC(on_step=interrupt, tol=1e-9, method="oca").fit(X, labels)
+    assert [each.stop_reason for each in model.certificates_] == ["gap", *["interrupted"] * 3]
+    assert model.stop_reason_ == "interrupted"
+    assert not model.coef_[2:].any()
+    assert set(model.predict(X)) <= {0, 1}
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    for k, scores in enumerate(model.decision_function(X).T):
+        loss = np.maximum(0.0, 1.0 - np.where(labels == k, scores, -scores)).sum()
+        objective = 0.5 * model.coef_[k] @ model.coef_[k] + loss
+        assert model.certificates_[k].objective == pytest.approx(objective, rel=1e-9)
 
 
 def test_other_errors_come_through() -> None:

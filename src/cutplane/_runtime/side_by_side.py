@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from cutplane._runtime.interrupts import ctrl_c_calls
@@ -15,11 +16,13 @@ T = TypeVar("T")
 def side_by_side(tasks: Sequence[Callable[[], T]], workers: int, stop: Callable[[], None]) -> list[T]:
     """What the tasks return. Ctrl-C and errors, also of one task, call `stop`; all tasks are waited for.
 
+    The deadline of the caller is theirs, too.
+
     A second Ctrl-C is KeyboardInterrupt, once they have ended.
     """
     with ThreadPoolExecutor(workers) as pool, ctrl_c_calls(stop) as first_is_a_wish:
         try:
-            futures = [pool.submit(task) for task in tasks]
+            futures = [pool.submit(copy_context().run, task) for task in tasks]
             _await_all(futures, stop, first_is_a_wish)
         except BaseException:
             stop()

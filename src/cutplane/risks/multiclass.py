@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -216,11 +217,17 @@ class Multiclass(RoundedRisk):
     def rounded_shift(
         self, scores: Array, h: float, *, rest: Array | None = None, start: Array | None = None, flat: float = FLAT
     ) -> Array:
-        """Intercepts that make the risk rounded over h, plus <rest, b>, least: Newton's method."""
+        """Intercepts that make the risk rounded over h, plus <rest, b>, least: Newton's method.
+
+        Where all scores are zero, examples of a class are alike: one stands for them all.
+        """
         extra = np.zeros(self.n_classes) if rest is None else rest
+        core = self._core
+        if not (scores[:1].any() or scores.any()):
+            core, scores = self._of_classes, np.zeros((self.n_classes, self.n_classes))
 
         def derivatives(at: Array) -> tuple[Array, Array]:
-            _, gradient, hessian = self._core.intercepts(scores, at, h, self._n_threads)
+            _, gradient, hessian = core.intercepts(scores, at, h, self._n_threads)
             return gradient + extra, hessian
 
         return rounded_shift(
@@ -230,6 +237,13 @@ class Multiclass(RoundedRisk):
             resolved=4.0 * UNIT * float(np.abs(scores).max(initial=0.0)),
             flat=flat,
         )
+
+    @cached_property
+    def _of_classes(self) -> _core.Multiclass:
+        """One example for each class, which weighs as much as all of its examples."""
+        weights = (self.each if self.weights is None else 1.0) * np.bincount(self.y, self.weights, self.n_classes)
+        classes = np.arange(self.n_classes, dtype=np.int32)
+        return _core.Multiclass(classes, weights, 0.0, self.cost, self.rescaling == "slack")
 
     def in_intercepts(self, scores: Array, b: Array, h: float) -> tuple[Array, Array]:
         """Slope and second derivative of the risk rounded over h in the intercepts, at scores + b."""

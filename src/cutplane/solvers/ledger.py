@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from cutplane._runtime.deadline import interrupted, set_aside
 from cutplane.proof.prover import Plane, Proven
 from cutplane.proof.rounding import UNIT, Rounding, gamma, largest, length
 from cutplane.solvers.base import Array, Cut, Duals, Point, ScoresTooCoarseError, SmoothedCut, bare
@@ -36,6 +37,8 @@ _FIRST_AIM = 1e-9
 _TOO_COARSE = 0.5
 # Scores may be moved along until rounding is this much of the scale on which the risk bends.
 _MOST_DRIFT = 1e-8
+# Of a limit of time, as much is kept for the proof at most: as long as it took to evaluate the first point.
+_FOR_PROOF = 0.2
 # From so many weights on their length is summed up by all threads; times the second, it is no less than it should be,
 # unless its square is so small that squares may have underflowed.
 _MANY, _ABOVE, _TINY = 1 << 16, 1.0 + 1e-9, 1e-290
@@ -96,6 +99,7 @@ class Ledger:
         self.ascent: AscentLike | None = None  # under way: the one that knows its dual variables
         self.history: list[Step] = []
         self._on_step = on_step
+        self._for_proof: float | None = None  # seconds
         self._start = time.perf_counter()
         self._phases: dict[str, float] = {}
 
@@ -140,6 +144,9 @@ class Ledger:
 
     def offer(self, point: Point, risk: float) -> bool:
         """Note an evaluated point; True if it is the new incumbent."""
+        if self._for_proof is None:
+            self._for_proof = min(self.seconds, _FOR_PROOF * max(0.0, self.stopping.time_limit or 0.0))
+            set_aside(self._for_proof)
         square, allowance = inner(point.w, point.w), self._allowance(point)
         value = 0.5 * square + self.C * (risk + allowance)
         if not value < self.upper:
@@ -310,9 +317,9 @@ class Ledger:
 
     @property
     def overdue(self) -> bool:
-        """Whether the time is up."""
+        """Whether the time is up, or someone wishes the run to end."""
         limit = self.stopping.time_limit
-        return limit is not None and self.seconds >= limit
+        return interrupted() or (limit is not None and self.seconds + (self._for_proof or 0.0) >= limit)
 
     @property
     def ending(self) -> bool:
@@ -335,11 +342,12 @@ class Ledger:
         self.history.append(entry)
         self._note_first()
         reason = self.stopping.reason(entry, self.C, self.proven)
+        if reason is None and self.overdue and not interrupted():
+            reason = "time_limit"
         if reason is None and self._stands_still():
             reason = "stalled"
-        if self._on_step is not None and self._on_step(entry) is True and reason is None:
-            return "interrupted"
-        return reason
+        ends = self._on_step is not None and self._on_step(entry) is True
+        return "interrupted" if reason is None and (ends or interrupted()) else reason
 
     def _stands_still(self) -> bool:
         """Whether rounding is all that is left, or many iterations have not brought the bounds closer."""

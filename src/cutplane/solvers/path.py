@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from cutplane._runtime.deadline import interrupted
 from cutplane.solvers.handover import Handover
 from cutplane.solvers.result import Result
 
@@ -24,6 +25,13 @@ def chains(Cs: Sequence[float], *, falling: bool) -> list[list[float]]:
         return [ordered]
     dearest = sum(ordered[0] <= _DEAREST * C for C in ordered)
     return [chain for chain in (ordered[:dearest], ordered[dearest:]) if chain]
+
+
+def outward(Cs: Sequence[float]) -> list[float]:
+    """The grid from its middle on, larger and smaller C in turn."""
+    ordered = sorted(set(map(float, Cs)))
+    middle = len(ordered) // 2
+    return sorted(ordered, key=lambda C: (abs(ordered.index(C) - middle), -C))
 
 
 def follow(
@@ -47,7 +55,8 @@ def follow(
     Returns
     -------
     dict
-        From each C that was trained to its result. A run that was interrupted ends the path with KeyboardInterrupt.
+        From each C that was trained to its result. A run that was interrupted ends the path: with KeyboardInterrupt,
+        unless Ctrl-C is a wish that the caller knows of.
     """
     results: dict[float, Result] = {}
     handover = Handover()
@@ -57,5 +66,7 @@ def follow(
         handover.more = chain[-1] != C
         result = results[C] = train(C, handover)
         if result.stop_reason == "interrupted":
+            if interrupted():
+                break
             raise KeyboardInterrupt
     return results

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,3 +115,18 @@ class Result:
     def gap(self) -> float:
         """The proven relative gap."""
         return self.certificate.gap
+
+    def with_history(self, before: Sequence[Step]) -> Self:
+        """The same, with the steps of the run that it goes on from."""
+        count, seconds = len(before), before[-1].seconds if before else 0.0
+        later = [replace(s, iteration=s.iteration + count, seconds=s.seconds + seconds) for s in self.history]
+        return replace(self, history=[*before, *later])
+
+    def after(self, before: Self) -> Self:
+        """What is known after a run that went on from another one: the better weights, and the better bound."""
+        found = self.with_history(before.history)
+        if before.upper < self.upper:
+            found = replace(found, w=before.w, intercept=before.intercept, upper=before.upper, radius=before.radius)
+        lower = max(before.lower, self.lower)
+        last = replace(found.history[-1], upper=found.upper, lower=lower)
+        return replace(found, lower=lower, history=[*found.history[:-1], last])

@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from cutplane._runtime.blas import one_blas_thread
-from cutplane._runtime.deadline import deadline
+from cutplane._runtime.deadline import deadline, interrupted
 from cutplane._runtime.threads import openmp_threads
 from cutplane.proof.prover import Plane, Proven, Prover
 from cutplane.solvers.ascent.dual import DualAscent, is_wide
@@ -86,14 +86,23 @@ class Settings:
 
     @property
     def overdue(self) -> bool:
-        """Whether the time is up."""
+        """Whether the time is up, or someone wishes the fit to end."""
         return self.seconds_left <= 0.0
 
     @property
     def seconds_left(self) -> float:
         """Until the time is up: infinity where there is no limit."""
         limit = self.stopping.time_limit
+        if interrupted():
+            return 0.0
         return math.inf if limit is None else limit - (time.perf_counter() - self.began)
+
+    def share(self, part: float, less: float = 0.0) -> Settings:
+        """The same with this part of the time that is left."""
+        if self.stopping.time_limit is None:
+            return self
+        stopping = replace(self.stopping, time_limit=part * self.seconds_left - less)
+        return replace(self, stopping=stopping, began=time.perf_counter())
 
     def for_risk(self, total_weight: float, on_step: OnStep | None) -> Settings:
         """The same settings for a mean risk: C per example times the weight of all."""
@@ -191,6 +200,8 @@ class _Run:
         try:
             with deadline(self.left.time_limit):
                 reason = self._reach_proof_though_shards_are_lost()
+            if reason in ("time_limit", "stalled") and interrupted():
+                reason = "interrupted"
         except KeyboardInterrupt:
             if self.ledger.incumbent is None:
                 raise
@@ -301,13 +312,11 @@ class _Run:
         return reason or self._solve(self.objective, resumed=self.resumed)
 
     def _look_at_zero(self) -> StopReason:
-        """What there is to say when no time is left to search: the plane at zero, and what it proves."""
+        """What there is to say when no time is left to search: weights of zero, without a pass over the data."""
         objective, bounds, ledger = self.objective, self.settings.bounds, self.ledger
         zero = np.zeros(objective.dimension)
         point = objective.at(zero if bounds is None else np.maximum(bounds, zero))
         ledger.offer(bare(point), objective.value(point))
-        ledger.add(objective.cut(point))
-        ledger.solve()
         reason = ledger.close_iteration(0.0)
         assert reason is not None  # the time is up
         return reason

@@ -30,6 +30,8 @@ _PANEL = 96
 _MANY_ROWS = 1 << 20
 # Rows whose products with all others are formed at a time.
 _PRODUCT_ROWS = 512
+# Weights that are looked at before all others: mostly one of them is not zero.
+_FIRST = 1024
 
 
 class MatrixSource(Source):
@@ -83,7 +85,9 @@ class MatrixSource(Source):
         return Extent(reach, entries, self._matrix.sum_depth, columns)
 
     def scores(self, w: Array) -> Array:
-        """X @ w."""
+        """X @ w; of weights of zero, no pass."""
+        if not (w[:_FIRST].any() or w.any()):
+            return np.zeros((self.shape[0], *w.shape[1:]))
         return self._matrix.scores(np.ascontiguousarray(w), self._n_threads)
 
     def combine(self, coef: Array) -> Array:

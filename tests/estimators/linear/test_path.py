@@ -307,9 +307,10 @@ def test_a_scorer_of_ones_own_is_handed_rows_of_a_source():
 
 
 def test_out_of_time_only_what_was_scored_decides():
-    with pytest.warns(ConvergenceWarning, match="0 of 15 scores are known, and the least C is taken"):
+    with pytest.warns(ConvergenceWarning, match="0 of 15 scores are known, and the C in the middle is"):
         model = LinearSVCCV(Cs=[1.0, 0.1, 10.0], time_limit=1e-9).fit(X, Y)
-    assert model.C_ == 0.1
+    assert model.C_ == 1.0
+    assert model.stop_reason_ == "time_limit"
     assert np.isnan(model.scores_).all()
     scores = np.array([[0.9, np.nan], [0.8, 0.9], [np.nan, np.nan]])
     with pytest.warns(ConvergenceWarning, match="3 of 6 scores are known, and the best of these is taken"):

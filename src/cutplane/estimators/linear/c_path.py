@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
+from cutplane._runtime.deadline import interrupted
 from cutplane._runtime.side_by_side import Watch, side_by_side
 from cutplane._runtime.threads import openmp_threads
 from cutplane._types import Params
@@ -27,7 +28,7 @@ from cutplane.proof.prover import Prover
 from cutplane.risks.base import Rows
 from cutplane.solvers.base import though_shards_are_lost
 from cutplane.solvers.handover import Handover
-from cutplane.solvers.path import chains, follow
+from cutplane.solvers.path import chains, follow, outward
 from cutplane.solvers.result import Result
 from cutplane.solvers.run import Settings, run
 from cutplane.sources import Source
@@ -94,7 +95,8 @@ def results_in_time(
 ) -> list[dict[float, Result]]:
     """The same by C; unless the whole grid is wanted, those that there was time to begin with."""
     results = runs_in_time(model, training, prepared, source, grid, rows, whole=whole)
-    warn_unless_proven([result for each in results for result in each.values()], type(model).__name__)
+    said = [r for each in results for r in each.values() if whole or r.stop_reason not in ("time_limit", "interrupted")]
+    warn_unless_proven(said, type(model).__name__)
     return results
 
 
@@ -112,8 +114,13 @@ def runs_in_time(
     weights = prepared.weights
     part = weights if rows is None or weights is None else weights[rows]
     results: list[dict[float, Result]] = []
+    limited = training.stopping.time_limit is not None and not whole
+    turns: list[Callable[[float, Handover, Settings], Result]] = []
+    finishes: list[Callable[[Result], Result]] = []
     with one_blas_thread(), openmp_threads(training.n_threads):
         for index, make_risk in enumerate(prepared.problems):
+            if limited and training.overdue:
+                return [{}]
             risk = make_risk(rows)
             pose = partial(model._problem, source, risk, training, index, len(prepared.problems))
             objective, settings, origin = though_shards_are_lost(pose)
@@ -122,10 +129,60 @@ def runs_in_time(
             scale = total_weight(risk, source.shape[0], part)
             make_prover = partial(prover_of, objective)
             settings = replace(settings, on_step=listening(model._listener, index))
-            found = _follow_all(objective, settings, scale, grid, make_prover, whole=whole)
             finish = partial(model._with_threshold, objective=objective, risk=risk, source=source, origin=origin)
+            if limited:
+                turns.append(partial(_train, objective, settings, scale, make_prover))
+                finishes.append(finish)
+                continue
+            found = _follow_all(objective, settings, scale, grid, make_prover, whole=whole)
             results.append({C: finish(result) for C, result in found.items()})
+        if limited:
+            found_by_turns = _outward(turns, training, grid)
+            results = [{C: f(r) for C, r in each.items()} for f, each in zip(finishes, found_by_turns, strict=True)]
     return results
+
+
+def _outward(
+    turns: Sequence[Callable[[float, Handover, Settings], Result]], training: Settings, grid: Sequence[float]
+) -> list[dict[float, Result]]:
+    """The results of every problem for the C in the middle of the grid, then for those around it, while time lasts.
+
+    Of the time that is left, half is for each C, and all problems have the same share of that.
+    """
+    found: list[dict[float, Result]] = [{} for _ in turns]
+    known: dict[bool, list[Handover]] = {}
+    order = outward(grid)
+    for C in order:
+        if training.overdue:
+            break
+        above = order[0] <= C
+        if above not in known:
+            known[above] = [Handover.of(each[order[0]]) if each else Handover() for each in found]
+        for_C = training.share(0.5 if order[-1] != C else 1.0)
+        for k, (train, handover) in enumerate(zip(turns, known[above], strict=True)):
+            if for_C.overdue and training.overdue:
+                return [{done: r for done, r in each.items() if done != C} for each in found]
+            handover.more = True
+            found[k][C] = train(C, handover, for_C.share(1.0 / (len(turns) - k)))
+            if found[k][C].stop_reason == "interrupted":
+                if interrupted():
+                    return found
+                raise KeyboardInterrupt
+    return found
+
+
+def _train(
+    objective: Objective,
+    settings: Settings,
+    scale: float,
+    make_prover: Callable[[Settings], Prover],
+    C: float,
+    handover: Handover,
+    time: Settings,
+) -> Result:
+    """Train with a C for as long as `time` says; `scale` is the weight of all examples."""
+    for_C = replace(settings, C=C * scale, stopping=time.stopping, began=time.began)
+    return run(objective, for_C, though_shards_are_lost(partial(make_prover, for_C)), handover)
 
 
 def _follow_all(
@@ -164,11 +221,7 @@ def _trainer(
 ) -> Callable[[float, Handover], Result]:
     """What trains for a C, given what the run before it has left; `scale` is the weight of all examples."""
 
-    def train(C: float, handover: Handover) -> Result:
-        for_C = replace(settings, C=C * scale)
-        return run(objective, for_C, though_shards_are_lost(partial(make_prover, for_C)), handover)
-
-    return train
+    return lambda C, handover: _train(objective, settings, scale, make_prover, C, handover, settings)
 
 
 def _fitted_model(pattern: Any, C: float, results: list[Result], beside: Params) -> Any:

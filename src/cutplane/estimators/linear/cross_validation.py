@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
-from cutplane._types import Arrays, ClassWeight, Device, Document, MatrixLike, Params, RandomState
+from cutplane._runtime.deadline import interrupted, one_wish
+from cutplane._types import Array, Arrays, ClassWeight, Device, Document, MatrixLike, Params, RandomState
 from cutplane.cluster.examples import for_one_fit
 from cutplane.device.arrays import on_host
 from cutplane.estimators.common import validation
@@ -24,13 +25,14 @@ from cutplane.estimators.common.validation.scattered import scattered_examples
 from cutplane.estimators.linear.certified_choice import CertifiedChoice
 from cutplane.estimators.linear.certified_cross_validation import choose_certified
 from cutplane.estimators.linear.descriptions import CROSS_VALIDATED, LINEAR_CLASSES, LINEAR_TARGETS, LOGISTIC
-from cutplane.estimators.linear.folds import CrossValidation, best_C, choose
+from cutplane.estimators.linear.folds import CrossValidation, Reached, best_C, choose
 from cutplane.estimators.linear.linear_svc import LinearSVC
 from cutplane.estimators.linear.linear_svr import LinearSVR
 from cutplane.estimators.linear.logistic_regression import LogisticModel, LogisticRegression
-from cutplane.estimators.linear.routed import RoutedChoice, Scoring
+from cutplane.estimators.linear.routed import Routed, RoutedChoice, Scoring
 from cutplane.estimators.linear.supervised import SupervisedModel
 from cutplane.risks.base import Risk
+from cutplane.solvers.certificates import AnyStopReason
 from cutplane.solvers.result import Step
 
 _DEFAULT_GRID = 13
@@ -68,7 +70,25 @@ class _CrossValidated(RoutedChoice, SupervisedModel):
         sample_weight = on_host(sample_weight)
         grid, routed = self._grid(), self._routed("fit", sample_weight, params)
         shared = self._shared()
-        began, limit = time.perf_counter(), self.time_limit
+        with one_wish():
+            grid, scores, best, model = self._chosen(grid, routed, shared, X, y, sample_weight)
+        self.__dict__.update({name: value for name, value in vars(model).items() if name not in model.get_params()})
+        self.Cs_ = np.array(grid)
+        self.scores_ = scores
+        self.C_ = float(best)
+        return self
+
+    def _chosen(
+        self,
+        grid: list[float],
+        routed: Routed,
+        shared: Params,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+    ) -> tuple[list[float], Array, float, Any]:
+        """The C that were tried, their scores, the best of them, and the model that it gives."""
+        began, limit, reached = time.perf_counter(), self.time_limit, Reached()
         chooser = self._plain(**shared)
         chooser._training()  # settings are checked before any is changed
         if limit is not None:
@@ -78,7 +98,7 @@ class _CrossValidated(RoutedChoice, SupervisedModel):
         rows: MatrixLike = X if scattered is None else scattered
         self.__dict__.pop("certified_", None)  # of another fit
         if self.certify is None:
-            scores, best = choose(chooser, grid, self.cv, self.scoring, routed, rows, y, sample_weight)
+            scores, best, reached = choose(chooser, grid, self.cv, self.scoring, routed, rows, y, sample_weight)
         else:
             how = (self.cv, self.scoring, self.certify, self.max_fits, routed)
             tried, scores, self.certified_ = choose_certified(chooser, grid, *how, rows, y, sample_weight)
@@ -87,12 +107,19 @@ class _CrossValidated(RoutedChoice, SupervisedModel):
         model = self._plain(C=best, **shared)
         if limit is not None:
             model.set_params(time_limit=max(_LEAST_TIME, limit - (time.perf_counter() - began)))
+        if interrupted() or reached.cut:  # the best model of a fold is better than none
+            model._start = reached.weights
         model.fit(rows, y, sample_weight)
-        self.__dict__.update({name: value for name, value in vars(model).items() if name not in model.get_params()})
-        self.Cs_ = np.array(grid)
-        self.scores_ = scores
-        self.C_ = float(best)
-        return self
+        model.__dict__.pop("_start", None)
+        self._in_haste = reached.cut
+        return grid, scores, best, model
+
+    @property
+    def stop_reason_(self) -> AnyStopReason:
+        """Why training ended: "time_limit" also where C was chosen without all scores, or by models cut short."""
+        reason: AnyStopReason = super().stop_reason_
+        hasty = getattr(self, "_in_haste", False) or bool(np.isnan(self.scores_).any())
+        return "time_limit" if reason == "gap" and hasty and self.certify is None else reason
 
     def _shared(self) -> Params:
         """The parameters that the plain model has too."""

@@ -7,7 +7,6 @@ import inspect
 import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, TypeAlias, cast
@@ -26,6 +25,8 @@ from sklearn.utils.metaestimators import available_if
 
 from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
+from cutplane._runtime.deadline import interrupted, one_wish
+from cutplane._runtime.side_by_side import side_by_side
 from cutplane._runtime.threads import openmp_threads
 from cutplane._runtime.warned import users_line
 from cutplane._types import Array, Labels, Matrix, MatrixLike, Params
@@ -35,6 +36,7 @@ from cutplane.estimators.linear.held_out import scores_of
 from cutplane.estimators.linear.problems import Prepared
 from cutplane.estimators.linear.routed import Routed, Scoring, scorer_of
 from cutplane.risks.base import Rows
+from cutplane.solvers.path import outward
 from cutplane.solvers.result import Result
 from cutplane.solvers.run import Settings
 from cutplane.sources import Source, given_source
@@ -83,6 +85,21 @@ def _scores_are_probabilities(model: BaseEstimator) -> bool:
     return getattr(model, "loss", None) == "logistic"
 
 
+class Reached:
+    """The weights of the best models of any fold, and whether some of them were cut short."""
+
+    def __init__(self) -> None:
+        self.weights: list[Array] | None = None
+        self.cut = False
+        self._best = -math.inf
+
+    def note(self, score: float, results: Sequence[Result]) -> None:
+        """Keep the weights of models that are better than those before."""
+        self.cut = self.cut or any(result.stop_reason == "time_limit" for result in results)
+        if score > self._best or self.weights is None:
+            self._best, self.weights = score, [result.w for result in results]
+
+
 class Fold:
     """One fold: the path on its training rows, scored on the others."""
 
@@ -101,24 +118,41 @@ class Fold:
         self._y = prepared.y
         self._source, self._scorer, self._routed, self._sample_weight = source, scorer, routed, sample_weight
 
-    def scores(self, grid: Sequence[float], train: ArrayLike, test: ArrayLike) -> list[float]:
-        """The score of each C of the grid; not a number where there was no time to train with it."""
+    def scores(
+        self, grid: Sequence[float], reached: Reached, share: Callable[[], float], train: ArrayLike, test: ArrayLike
+    ) -> list[float]:
+        """The score of each C of the grid; not a number where there was no time to train with it.
+
+        `share` gives the part of the time left that is this fold's.
+        """
+        part = share()
         if self._training.overdue:
             return [math.nan] * len(grid)
         rows, others = (np.sort(np.asarray(part, dtype=np.int64)) for part in (train, test))
         with openmp_threads(self._training.n_threads):
-            return self._balanced(rows)._scores(grid, rows, others)
+            return self._balanced(rows, self._training.share(part))._scores(grid, reached, rows, others)
 
-    def _balanced(self, rows: Rows) -> Fold:
-        model, prepared = balanced(self._model, self._training, self._prepared, rows, self._sample_weight)
-        if model is self._model:
+    def _balanced(self, rows: Rows, training: Settings) -> Fold:
+        model, prepared = balanced(self._model, training, self._prepared, rows, self._sample_weight)
+        if model is self._model and training is self._training:
             return self
-        return Fold(model, self._training, prepared, self._source, self._scorer, self._routed)
+        return Fold(model, training, prepared, self._source, self._scorer, self._routed)
 
-    def _scores(self, grid: Sequence[float], rows: Rows, others: Rows) -> list[float]:
+    def _scores(self, grid: Sequence[float], reached: Reached, rows: Rows, others: Rows) -> list[float]:
         runs = results_in_time(self._model, self._training, self._prepared, self._source.take(rows), grid, rows)
+        if interrupted():
+            for C in runs[0]:
+                if all(C in run and run[C].w.any() for run in runs):
+                    reached.note(-math.inf, [run[C] for run in runs])
+            return [math.nan] * len(grid)
         beyond = self._source.take(others)
-        return score_each(grid, runs, lambda results: self._score(beyond, others, results))
+
+        def score(results: list[Result]) -> float:
+            found = self._score(beyond, others, results)
+            reached.note(found, results)
+            return found
+
+        return score_each(grid, runs, score)
 
     def _score(self, beyond: Source, rows: Rows, results: list[Result]) -> float:
         beside = self._routed.scored(len(self._y), rows)
@@ -194,13 +228,14 @@ def choose(
     X: MatrixLike,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
-) -> tuple[Array, float]:
-    """The scores, one row for each C and one column for each fold, and the best C."""
+) -> tuple[Array, float, Reached]:
+    """The scores, one row for each C and one column for each fold, the best C, and what is known of models."""
+    reached = Reached()
     scorer = _scorer(model, scoring)
     training = model._training()
     if isinstance(X, ScatteredExamples):
         scores = scattered_scores(model, training, X, grid, cv, scorer, routed)
-        return scores, _best(grid, scores, type(model).__name__)
+        return scores, _best(grid, scores, type(model).__name__), reached
     prepared = model._prepare(training, X, y, sample_weight)
     assert prepared.y is not None
     folds = splits(cv, prepared.y, routed, classes=is_classifier(model))
@@ -211,11 +246,18 @@ def choose(
     model.set_params(n_jobs=each)
     source, given = model._source(prepared.X, 0), None if sample_weight is None else np.asarray(sample_weight)
     fold = Fold(model, replace(training, n_threads=each), prepared, source, scorer, routed, given)
-    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
-        scores_of_fold = partial(_configured, get_config(), fold.scores, grid)
-        runs = [pool.submit(scores_of_fold, train, test) for train, test in folds]
-        scores = np.array([run.result() for run in runs]).T
-    return scores, _best(grid, scores, type(model).__name__)
+    waiting = list(folds)
+
+    def share() -> float:
+        count = len(waiting)
+        waiting.pop()
+        return min(workers, count) / count
+
+    scores_of_fold = partial(_configured, get_config(), fold.scores, grid, reached, share)
+    with one_blas_thread(), one_wish() as wish:
+        tasks = [partial(scores_of_fold, train, test) for train, test in folds]
+        scores = np.array(side_by_side(tasks, workers, wish.stop)).T
+    return scores, _best(grid, scores, type(model).__name__, cut=reached.cut), reached
 
 
 def _configured(config: Params, task: Callable[..., list[float]], *args: object) -> list[float]:
@@ -272,13 +314,15 @@ def scattered_scores(
     return np.array(columns).T
 
 
-def _best(grid: Sequence[float], scores: Array, name: str) -> float:
+def _best(grid: Sequence[float], scores: Array, name: str, *, cut: bool = False) -> float:
     """The least C of those with the highest mean score over the folds that there was time for."""
     known = ~np.isnan(scores)
-    if not known.all():
-        chosen = "the best of these is taken" if known.any() else "the least C is taken"
+    if not known.all() or cut:
+        chosen = "the best of these is taken" if known.any() else "the C in the middle is taken"
+        why = "was interrupted" if interrupted() else "ran out of time"
+        some = ", some of them of models that were cut short" if cut else ""
         warnings.warn(
-            f"{name} ran out of time in cross-validation: {known.sum()} of {known.size} scores are known, and "
+            f"{name} {why} in cross-validation: {known.sum()} of {known.size} scores are known{some}, and "
             f"{chosen}; a larger time_limit or fewer Cs make the choice a better one.",
             ConvergenceWarning,
             stacklevel=users_line(),
@@ -289,5 +333,7 @@ def _best(grid: Sequence[float], scores: Array, name: str) -> float:
 def best_C(grid: Sequence[float], scores: Array) -> float:
     """The least C of those with the highest mean score, as far as scores are known (else not a number)."""
     known = ~np.isnan(scores)
+    if not known.any():
+        return outward(grid)[0]
     means = [row[there].mean() if there.any() else -np.inf for row, there in zip(scores, known, strict=True)]
     return min(C for C, mean in zip(grid, means, strict=True) if mean == max(means))

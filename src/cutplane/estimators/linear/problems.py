@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
+from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,7 +16,8 @@ from numpy.typing import NDArray
 
 from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
-from cutplane._runtime.side_by_side import Watch, side_by_side
+from cutplane._runtime.deadline import Wish, interrupted, one_wish
+from cutplane._runtime.side_by_side import side_by_side
 from cutplane._types import Labels, Matrix, Params
 from cutplane.estimators.common.callbacks import StepHooks
 from cutplane.estimators.common.certificates import listening
@@ -42,6 +46,9 @@ from cutplane.sources import Source
 _FEW_ENTRIES = 500_000
 # The same where the core solves small problems by itself.
 _FEW_ENTRIES_IN_CORE = 50_000
+# A problem is gone on with where its share of the time left is this much of what the last round took for each.
+_WORTH_A_ROUND = 0.5
+_ENDED_EARLY = ("time_limit", "interrupted")
 
 
 class Prepared(NamedTuple):
@@ -159,7 +166,13 @@ class Problems:
         self._model = model
         self._training = training
         self._prepared = prepared
-        self._results: list[Result] = []
+        self._results: dict[int, Result] = {}
+        self._waiting: list[int] = []  # in this round
+        self._over = 0.0  # seconds that the last run took beyond its share, its proof included
+        self._short = False  # whether a class has been cut short
+        self._apart: dict[int, NDArray[np.float64]] = {}
+        self._lock = Lock()
+        self._under_way = 0
         self._earlier = begin
         self._ahead: list[Result] | None = None
         self._ledgers: list[Ledger] = []  # of the run under way
@@ -177,14 +190,22 @@ class Problems:
         self._warm = model._warm_results(self._source, prepared) if begin is None else begin
 
     def solved(self) -> list[Result]:
-        """The result of each: of all together where that can be, and of what they leave one by one."""
-        self._ahead = self._all_there()
-        if self._ahead is not None and all(self._done(k) is not None for k in range(self._number)):
-            self._results = self._ahead
-            warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))
-            return self._results
-        with one_blas_thread():
-            return self._side_by_side() if self.workers > 1 else self._in_turn()
+        """The result of each: of all together where that can be, and of what they leave one by one.
+
+        Each class has its share of a limit of time. What is left then goes to those that it may help the most.
+        """
+        with one_wish() as wish:
+            self._ahead = self._all_there()
+            known = {k: self._done(k) for k in range(self._number)}
+            self._results = {k: result for k, result in known.items() if result is not None}
+            turn = [k for k, result in known.items() if result is None]
+            with one_blas_thread():
+                while turn:
+                    turn = self._round(turn, wish)
+                self._lower_untrained()
+        results = [self._results[k] for k in range(self._number)]
+        warn_unless_proven(results, type(self._model).__name__, partial(on_scales, self._source))
+        return results
 
     def _all_there(self) -> list[Result] | None:
         """All classes together, on examples of a device."""
@@ -204,43 +225,101 @@ class Problems:
         known = None if self._ahead is None else self._ahead[index]
         return known if known is not None and known.stop_reason != "stalled" else None
 
-    def _in_turn(self) -> list[Result]:
-        """The result of each, solved one after the other."""
-        checkpoint, ledgers = self._checkpoint, self._ledgers
-        for index in range(self._number):
-            done = self._done(index)
-            if done is not None:
-                self._results.append(done)
-                continue
-            on_step = checkpoint.watching(index, ledgers, listening(self._hooks if self._hooks.wanted else None, index))
-            posed = though_shards_are_lost(partial(self._pose, index, self._training, on_step))
-            result = checkpoint.ended(index, posed.settings, posed.objective, posed.prover)
-            if result is None:
-                begin = checkpoint.warm(index, posed.settings, posed.objective) or self._begin(index)
-                handover = None if begin is None else Handover.of(begin)
-                result = run(posed.objective, posed.settings, posed.prover, handover, ledgers.append)
-                checkpoint.note(index, posed.settings, result, ledgers.pop())
-            self._results.append(self._finished(posed, self._after(index, result)))
-            if result.stop_reason == "interrupted" and len(self._results) < self._number:
-                warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))
-                raise KeyboardInterrupt
-        warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))
-        return self._results
+    def _round(self, turn: list[int], wish: Wish) -> list[int]:
+        """Serve each of them, one after the other or side by side; gives those that another round may help.
 
-    def _side_by_side(self) -> list[Result]:
-        """The same, several at a time: dual ascent has one thread, and each model is the same to the bit."""
-        watch = Watch()
-        training = replace(self._training, n_threads=self._threads // self.workers)
-        tasks = [partial(self._solve, index, training, watch.step) for index in range(self._number)]
-        self._results = side_by_side(tasks, self.workers, watch.stop)
-        if any(result.stop_reason == "interrupted" for result in self._results):
-            raise KeyboardInterrupt
-        warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))
-        return self._results
+        Side by side, dual ascent has one thread, and each model is the same to the bit.
+        """
+        began = time.perf_counter()
+        self._waiting, self._over = list(turn), 0.0
+        tasks = [partial(self._serve, index, wish) for index in turn]
+        if self.workers == 1:
+            for task in tasks:
+                task()
+        else:
+            side_by_side(tasks, self.workers, wish.stop)
+        spent = self.workers * (time.perf_counter() - began) / len(turn)
+        late = [k for k in turn if self._results[k].stop_reason == "time_limit"]
+        left = self._training.seconds_left
+        if not late or left <= 0.0 or len(self._prepared.problems) == 1:
+            return []
+        count = len(late) if spent <= 0.0 else int(left * self.workers / (_WORTH_A_ROUND * spent))
+        return sorted(late, key=lambda k: -self._results[k].gap)[:count]
+
+    def _share(self, index: int, before: Result | None) -> Settings:
+        """The settings of a problem whose turn has come: of the time left, as much as those who wait have each."""
+        training, stopping = self._training, self._training.stopping
+        if self.workers > 1:
+            training = replace(training, n_threads=self._threads // self.workers)
+        waiting = len(self._waiting)
+        self._waiting.remove(index)
+        if stopping.time_limit is None or self._number == 1:
+            return training
+        if before is not None and stopping.max_iter is not None:
+            stopping = replace(stopping, max_iter=max(1, stopping.max_iter - len(before.history)))
+        return replace(training, stopping=stopping).share(min(self.workers, waiting) / waiting, self._over)
+
+    def _serve(self, index: int, wish: Wish) -> None:
+        """Solve a problem, or go on with it, for as long as its share of the time lasts."""
+        checkpoint, before, late = self._checkpoint, self._results.get(index), interrupted()
+        training = self._share(index, before)
+        given = training.seconds_left
+        ledgers = self._ledgers if self.workers == 1 else []
+        self._under_way = index
+        on_step = checkpoint.watching(index, ledgers, listening(self._hooks if self._hooks.wanted else None, index))
+        posed = though_shards_are_lost(partial(self._pose, index, training, on_step))
+        result = checkpoint.ended(index, posed.settings, posed.objective, posed.prover) if before is None else None
+        if result is None:
+            begin = before or checkpoint.warm(index, posed.settings, posed.objective) or self._begin(index)
+            handover = self._first(index) if begin is None else Handover.of(begin)
+            result = run(posed.objective, posed.settings, posed.prover, handover, ledgers.append)
+            ledger = ledgers.pop()
+            if not late:  # what was reached before the wish to stop is not written over
+                checkpoint.note(index, posed.settings, result, ledger)
+        if result.stop_reason == "interrupted":
+            wish.stop()
+        elif result.stop_reason == "time_limit" and given > 0.0:
+            self._over, self._short = -training.seconds_left, True
+        result = self._model._with_threshold(result, posed.objective, posed.risk, self._source, posed.origin)
+        earlier = self._earlier or self._ahead
+        if before is not None:
+            result = result.after(before)
+        elif earlier is not None:
+            result = result.with_history(earlier[index].history)
+        self._results[index] = result
+
+    def _first(self, index: int) -> Handover | None:
+        """What a class begins with: where time is short, the means of its examples and of the others apart."""
+        start = getattr(self._model, "_start", None)
+        if start is not None:
+            return Handover(w=start[index])
+        against, waiting = self._prepared.against, sorted(self._waiting)
+        if not self._short or against is None or self._training.overdue or not self._model._plain_penalty:
+            return None
+        with self._lock:
+            if index not in self._apart:
+                self._apart |= against.means_apart(self._source, [index, *(k for k in waiting if k > index)])
+            return Handover(w=self._apart.pop(index))
+
+    def _lower_untrained(self) -> None:
+        """Put the intercepts of classes that there was no time for below all scores of the others."""
+        results, number = self._results, self._number
+        idle = [k for k in range(number) if results[k].stop_reason in _ENDED_EARLY and not results[k].w.any()]
+        if not 0 < len(idle) < number or not self._model._plain_penalty or not self._model.fit_intercept:
+            return
+        reach = self._source.extent.reach
+        others = [float(np.linalg.norm(r.w)) * reach + abs(float(r.intercept)) for r in results.values()]
+        lowest = -1.0 - max(others)
+        for k in idle:
+            posed = self._pose(k, self._training, None)
+            if posed.objective.intercept:
+                upper = posed.prover.upper(results[k].w, lowest)
+                history = [*results[k].history[:-1], replace(results[k].history[-1], upper=upper)]
+                results[k] = replace(results[k], intercept=lowest, upper=upper, radius=math.inf, history=history)
 
     def close(self) -> None:
         """When the results are kept: nobody needs the checkpoint any more, unless the fit was interrupted."""
-        if self._results[-1].stop_reason != "interrupted":
+        if all(result.stop_reason != "interrupted" for result in self._results.values()):
             self._checkpoint.remove()
         self._hooks.close()
         del self._hooks, self._checkpoint  # they refer back: model and examples would wait for the garbage collector
@@ -248,15 +327,6 @@ class Problems:
     @property
     def _number(self) -> int:
         return len(self._prepared.problems)
-
-    def _solve(self, index: int, training: Settings, on_step: OnStep) -> Result:
-        done = self._done(index)
-        if done is not None:
-            return done
-        posed, begin = self._pose(index, training, on_step), self._begin(index)
-        handover = None if begin is None else Handover.of(begin)
-        result = run(posed.objective, posed.settings, posed.prover, handover)
-        return self._finished(posed, self._after(index, result))
 
     def _pose(self, index: int, training: Settings, on_step: OnStep | None) -> _Posed:
         model, prepared = self._model, self._prepared
@@ -271,20 +341,9 @@ class Problems:
         known = self._ahead or self._warm
         return known[index] if known else None
 
-    def _after(self, index: int, result: Result) -> Result:
-        """With the history of the run that it goes on from, where that is a part of this fit."""
-        earlier = self._earlier or self._ahead
-        if earlier is None:
-            return result
-        before = earlier[index].history
-        count, seconds = len(before), before[-1].seconds if before else 0.0
-        later = [replace(s, iteration=s.iteration + count, seconds=s.seconds + seconds) for s in result.history]
-        return replace(result, history=[*before, *later])
-
-    def _finished(self, posed: _Posed, result: Result) -> Result:
-        return self._model._with_threshold(result, posed.objective, posed.risk, self._source, posed.origin)
-
     def _so_far(self) -> Params | None:
         """What predictions need, as of now; None while a problem has not begun."""
-        known = self._results + ([self._ledgers[-1].result("interrupted")] if self._ledgers else [])
-        return self._model._fitted(known) if len(known) == self._number else None
+        known = dict(self._results)
+        if self._ledgers:
+            known[self._under_way] = self._ledgers[-1].result("interrupted")
+        return self._model._fitted([known[k] for k in range(self._number)]) if len(known) == self._number else None

@@ -191,7 +191,8 @@ class _Steps:
             target = TUNING.residual * length
         p = self._system.solve(self._objective.curvature(now.found), self._C, now.gradient, target)
         slope = float(np.vdot(now.gradient, p))
-        if not slope < 0.0:
+        # Out of time, a step is made from zero alone: what is known already is the better one to prove.
+        if not slope < 0.0 or (time_is_up() and now.point.w.any()):
             return None
         return self._move(now, p, slope, ledger)
 
