@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from cutplane.proof.prover import Plane, Proven
-from cutplane.proof.rounding import UNIT, Rounding, gamma, largest, length
+from cutplane.proof.rounding import UNIT, Rounding, gamma, largest, leaning_mass, length
 from cutplane.solvers.base import Array, Cut, Duals, Point, ScoresTooCoarseError, SmoothedCut, bare
 from cutplane.solvers.bundle.planes import BundleLike, BundleSolution
 from cutplane.solvers.handover import Handover
@@ -169,14 +169,16 @@ class Ledger:
     def add(self, cut: Cut | SmoothedCut) -> Plane:
         """Add a plane to the bundle, lowered by what rounding may have raised it by."""
         plane = self._charged(cut)
-        self.bundle.add(plane.slope, plane.offset, error=plane.error)
+        # The mass of a mixture is told by the errors of its planes.
+        self.bundle.add(plane.slope, plane.offset, error=max(plane.error, self.rounding.slope(plane.mass)))
         return plane
 
     def _charged(self, cut: Cut | SmoothedCut) -> Plane:
         self._mass = cut.mass  # how steep the risk is
         offset = cut.offset - self.rounding.offset(cut.offset, cut.mass, cut.value)
-        drift = cut.drift if isinstance(cut, Cut) else 0.0
-        return Plane(cut.slope, offset, self.rounding.slope(cut.mass) + drift * self.rounding.reach, cut.mass)
+        drift, lean = (cut.drift, cut.lean) if isinstance(cut, Cut) else (0.0, 0.0)
+        error = self.rounding.slope(cut.mass) + drift * self.rounding.reach
+        return Plane(cut.slope, offset, error, leaning_mass(cut.mass, lean))
 
     def planes(self) -> tuple[Array, Array, Array]:
         """Slopes, offsets and errors of the planes of the bundle, charged for all that is known of rounding by now."""

@@ -57,6 +57,10 @@ class AugmentedSource(Source):
         """A copy of some rows, where that pays."""
         return AugmentedSource(self.base.gathered(rows), self.constant)
 
+    def exactly(self) -> AugmentedSource:
+        """The same source, whose `gram` is summed up in double precision."""
+        return AugmentedSource(self.base.exactly(), self.constant)
+
     @property
     def row_bytes(self) -> float:
         """As the base."""

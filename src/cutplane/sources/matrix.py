@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,6 +34,8 @@ _PRODUCT_ROWS = 512
 
 class MatrixSource(Source):
     """What dense and CSR sources share: the passes of the compiled core."""
+
+    _exact = False  # whether products of rows have to be summed up in double precision
 
     def __init__(self, matrix: _core.Matrix, rows: Rows | None, n_threads: int) -> None:
         self._matrix = matrix
@@ -93,6 +95,13 @@ class MatrixSource(Source):
     def curvature(self, rows: Rows, weights: Array, v: Array) -> Array:
         """Sum over `rows` of weights[i] x_i <x_i, v>, in one pass."""
         return self._matrix.curvature(rows, weights, v, self._n_threads)
+
+    def exactly(self) -> Self:
+        """The same source, whose `gram` is summed up in double precision."""
+        found = object.__new__(type(self))
+        found.__dict__.update(self.__dict__)
+        found._exact = True
+        return found
 
     @property
     def per_row(self) -> float:
@@ -250,6 +259,8 @@ class DenseSource(MatrixSource):
     @property
     def _few(self) -> bool:
         n, d = self.shape
+        if self._exact:
+            return not self._sparse_products
         return n * d <= _FEW_ENTRIES and _LEAST_FEATURES <= d <= _MOST_FEATURES
 
     def gram(self, rows: Rows, weights: Array) -> Array:
@@ -320,6 +331,10 @@ class CsrSource(MatrixSource):
         part = sp.csr_array(copied, shape=(len(rows), self._X.shape[1]), copy=False)
         part.has_sorted_indices = self._sorted
         return CsrSource(part, n_threads=self._n_threads)
+
+    @property
+    def _sparse_products(self) -> bool:
+        return self._exact or super()._sparse_products
 
 
 def as_source(X: Matrix | Source, *, n_threads: int = 0) -> Source:
