@@ -26,6 +26,8 @@ IDLE_SOLVES = 50
 _STANDSTILL, _HARDLY_CLOSER = 100, 0.999
 # The same where none of them found a direction of descent.
 _CLOSER_WITHOUT_DESCENT = 0.9
+# And where so many took none and moved neither bound: OCA has then looked as near to its best point as it ever will.
+_IDLE = 31
 # And where this share of their difference is what they are charged for rounding; or this, and so few iterations have
 # not brought them closer. That is looked at below such a gap.
 _ROUNDING_ALONE, _MOSTLY_ROUNDING, _SOON, _TIGHT = 0.9, 0.1, 10, 1e-6
@@ -322,6 +324,8 @@ class Ledger:
         if rounding >= _ROUNDING_ALONE:
             return True
         patience = _SOON if rounding >= _MOSTLY_ROUNDING else _STANDSTILL
+        if len(self.history) > _IDLE and self._idles():
+            return True
         if len(self.history) <= patience:
             return False
         before, now = self.history[-1 - patience], self.history[-1]
@@ -329,6 +333,11 @@ class Ledger:
         descends = any(entry.step != 0.0 for entry in self.history[-patience:])
         enough = _HARDLY_CLOSER if descends and patience == _STANDSTILL else _CLOSER_WITHOUT_DESCENT
         return not now.upper - now.lower < enough * abs(before.upper - before.lower) or now.upper < now.lower
+
+    def _idles(self) -> bool:
+        """Whether the last steps led nowhere, and no plane of theirs raised the lower bound."""
+        before, *since = self.history[-1 - _IDLE :]
+        return all((entry.step, entry.upper, entry.lower) == (0.0, before.upper, before.lower) for entry in since)
 
     @property
     def mostly_rounding(self) -> bool:
