@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 from cutplane import LinearSVC, LogisticRegression, verify
+from cutplane.testing.tables import draw, judged
 
 
 def intensities(n: int = 40, d: int = 900) -> tuple[np.ndarray, np.ndarray]:
@@ -55,3 +57,12 @@ def test_a_proof_of_very_many_features_is_found() -> None:
     model = LinearSVC(keep_proof=True).fit(X, y)
     (bounds,) = verify(model, X, y)
     assert bounds.gap <= 1e-3
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", [0, 4, 10])
+def test_made_tables_do_not_stall(seed: int) -> None:
+    """A few of those that ``python -m cutplane.testing tables`` judges, where seconds count, too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert [finding for finding in judged(draw(seed)) if "stalled" in finding.what] == []
