@@ -7,8 +7,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cutplane.proof.rounding import Rounding, balanced_mass, distance, half_square, length
+from cutplane.proof.rounding import Rounding, balanced_mass, close_products, distance, half_square, length
 
 
 # Sums of many are taken in parts, which is the same for any size but one that underflows.
@@ -59,3 +61,16 @@ def test_what_leans_is_charged_for_every_class(classes: int) -> None:
     lost = -float(coef.sum(axis=0) @ intercepts)
     assert lost > 0.0
     assert Rounding(1.0, 1, 1).imbalance(balanced_mass(coef)) >= lost
+
+
+@given(st.integers(0, 10_000))
+def test_close_products_are_rounded_about_once(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(4, 37)) * 10.0 ** rng.integers(-6, 7, 37)
+    w = rng.normal(size=37) * 10.0 ** rng.integers(-9, 4)
+    b = -float((X @ w)[0])  # the first nearly cancels
+    found, off = close_products(X, w, b)
+    for i, row in enumerate(X.tolist()):
+        exact = sum((Fraction(x) * Fraction(v) for x, v in zip(row, w.tolist(), strict=True)), Fraction(b))
+        assert abs(exact - Fraction(float(found[i]))) <= Fraction(float(off[i]))
+    assert off[0] <= 1e-25 * float(np.abs(X[0]) @ np.abs(w)) + 4e-16 * abs(found[0]) + 1e-300

@@ -196,3 +196,11 @@ def test_out_of_time_the_weights_reached_count(epochs: int, monkeypatch: pytest.
     w = ascents[-1].weights[0]
     there = 0.5 * w @ w + ledger.C * objective.value(objective.score(w, 0.0))
     assert ledger.upper <= there * (1.0 + 1e-9)
+
+
+def test_a_run_whose_steps_lead_nowhere_stands_still() -> None:
+    """OCA in single precision once repeated one iteration a hundred times on three features of very different scale."""
+    ledger = Ledger(1.0, Bundle(2), Stopping(relative_gap=1e-3))
+    ledger.upper, ledger.lower = 375.2, 374.6
+    reasons = [ledger.close_iteration(0.0) for _ in range(32)]
+    assert reasons == [None] * 31 + ["stalled"]

@@ -86,7 +86,7 @@ class SoftmaxObjective(Objective):
 
     def cut_of(self, found: SoftmaxPlane) -> Cut:
         """The plane of an evaluation, as ledgers take it."""
-        return self._cut(found.level)
+        return self._cut(found.level)._replace(lean=float(found.level.lean))
 
     def ray(self, a: ScoredPoint, b: ScoredPoint) -> RayLike:
         """The risk along the line from a to b, intercepts moving along."""

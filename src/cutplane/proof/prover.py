@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from cutplane.proof.rounding import UNIT, Around, Array, Rounding, distance, hal
 
 # So often the distance of the optimum is taken from the bound that the last distance gave.
 _ROUNDS = 4
+# Where scores of double precision may hide more of an objective than this, they are computed more closely.
+_SHARE_OF_ROUNDING = 1e-7
 
 
 class Plane(NamedTuple):
@@ -79,6 +81,13 @@ class Provable(Protocol):
     def intercept_bound(self) -> InterceptBound: ...  # noqa: D102
 
 
+@runtime_checkable
+class CloselyProvable(Protocol):
+    """The same where scores can be had that are rounded about once: see `cutplane.shards.host.HostShard`."""
+
+    def evaluated_closely(self, w: Array, intercept: float | Array) -> Evaluation | None: ...  # noqa: D102
+
+
 class Prover:
     """Proves what a linear model and a plane are worth.
 
@@ -123,7 +132,13 @@ class Prover:
         if self._origin is not None:
             total = w + self._origin
             weights = total - self._origin  # what the model that is returned really has
-        return self.upper_of(weights, self._risk.evaluated(total, intercept, self.score_error(total, intercept)))
+        found = self._risk.evaluated(total, intercept, self.score_error(total, intercept))
+        upper = self.upper_of(weights, found)
+        if self._C * found.error <= _SHARE_OF_ROUNDING * upper or not isinstance(self._risk, CloselyProvable):
+            return upper
+        close = self._risk.evaluated_closely(total, intercept)
+        closely = math.inf if close is None else self.upper_of(weights, close)
+        return closely if closely < upper else upper  # not where it is no number
 
     def score_error(self, total: Array, intercept: float | Array) -> float:
         """How far scores of these weights, counted from zero, can be off."""

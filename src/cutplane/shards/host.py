@@ -176,6 +176,11 @@ class HostShard:
         scores += intercept
         return risk_at(self.risk, scores, delta)
 
+    def evaluated_closely(self, w: Array, intercept: float | Array) -> Evaluation | None:
+        """The same from scores that are rounded about once; None where that takes too long."""
+        found = self.source.close_scores(w, intercept)
+        return None if found is None else risk_at(self.risk, *found)
+
     def intercept_bound(self) -> InterceptBound:
         """How far from zero the best intercept is at most, for the prover."""
         return self.risk.intercept_bound(self.examples)

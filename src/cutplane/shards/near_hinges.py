@@ -96,7 +96,7 @@ class NearHinges:
         self.levels = np.concatenate([side.hinges.levels for side in self._sides])
         self.weights = np.concatenate([side.hinges.jump * side.each for side in self._sides])
         self.beyond = np.concatenate([t[near] for t, near in zip(beyond, chosen, strict=True)])
-        self._near = source.take(np.concatenate([side.rows for side in self._sides]))
+        self._near = source.take(np.concatenate([side.rows for side in self._sides])).exactly()
         self._all = np.arange(len(self.signs), dtype=np.int64)
         self._coef = risk.cut(scores).coef
         rest = self._with_shares([np.zeros_like(side.each) for side in self._sides])

@@ -8,8 +8,8 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from cutplane import _core
-from cutplane.proof.evaluation import Evaluation
-from cutplane.proof.rounding import Rounding, gamma, leaning_mass
+from cutplane.proof.evaluation import OPERATIONS, Evaluation
+from cutplane.proof.rounding import UNIT, Rounding, gamma
 from cutplane.proof.softmax import softmax_at
 from cutplane.risks.softmax import Softmax, SoftmaxCut, SoftmaxRay
 from cutplane.shards.base import Array, Handle, ShardPlane
@@ -22,11 +22,13 @@ from cutplane.sources.rough import RoughPasses
 
 # A sum of flows that is this small beside the examples' weight needs no search for better intercepts: what is left is
 # balanced by a mixture, which then costs next to nothing.
-_IN_BALANCE = 1e-9
+_IN_BALANCE = 1e-15
 # Newton steps in the intercepts alone, at most: they arrive in two or three.
 _MOST_STEPS = 30
 # Of the decrease that a Newton step promises, what it must bring.
 _SUFFICIENT = 1e-4
+# Values tell decreases apart that are more than this, relative to them.
+_TOLD = 1e-13
 
 
 class SoftmaxPlane(NamedTuple):
@@ -122,8 +124,10 @@ class SoftmaxShard(HostShard):
                 found = self.risk.in_intercepts(values, tried)
                 if found[0] <= value - _SUFFICIENT * t * promised or t < 1e-6:
                     break
+                if promised <= _TOLD * abs(value):  # the value no longer tells: the slope does
+                    break
                 t *= 0.5
-            if not found[0] < value:
+            if not found[0] < value and not 2.0 * float(np.abs(found[1]).sum()) < float(np.abs(slope).sum()):
                 break
             b, (value, slope, curvature) = tried, found
         return np.asarray(b - b.mean())
@@ -136,8 +140,13 @@ class SoftmaxShard(HostShard):
         return SoftmaxPlane(slope, cut.totals, cut.value, self._level(cut, whole) if free else whole, cut.coef)
 
     def _mass(self, cut: SoftmaxCut) -> float:
-        """Sizes of coefficients: those of the wrong classes, and as much at the true ones."""
-        return max(self.risk.least_mass, float(np.abs(cut.coef).sum()) * (1.0 + 1e-9))
+        """Sizes of coefficients, and of the probabilities that they are rounded as, beside what sums are charged by."""
+        return float(np.abs(cut.coef).sum()) * (1.0 + 1e-9) + self._rounded_probabilities
+
+    @cached_property
+    def _rounded_probabilities(self) -> float:
+        depth = self.rounding(by_columns=False).sum_depth
+        return self.risk.least_mass * min(1.0, (2.0 * self.n_classes + OPERATIONS) / depth)
 
     def _level(self, cut: SoftmaxCut, plane: ShardPlane) -> ShardPlane:
         """The mixture of the plane with one of the same probabilities q for all examples, so that totals are zero.
@@ -161,8 +170,9 @@ class SoftmaxShard(HostShard):
         else:
             slope, offset, totals, mass = plane.slope, plane.offset, cut.totals, plane.mass
         # Totals are sums over the examples too. Intercepts within D of each other are within D / 2 of a constant.
-        lean = 0.5 * float(np.abs(totals).sum()) + gamma(self.risk.sum_depth) * 2.0 * mass
-        return plane._replace(slope=slope, offset=offset, mass=leaning_mass(mass, lean))
+        sizes = max(0.0, mass - (1.0 - t) * self._rounded_probabilities) + 4.0 * UNIT * mass
+        lean = 0.5 * float(np.abs(totals).sum()) + gamma(self.risk.sum_depth) * 2.0 * sizes
+        return plane._replace(slope=slope, offset=offset, mass=mass, lean=lean)
 
     @cached_property
     def _same_for_all(self) -> tuple[Array, Array, Array, float]:
@@ -193,3 +203,8 @@ class SoftmaxShard(HostShard):
         scores = self.source.scores(w)
         scores += intercept
         return softmax_at(scores, self.risk.y, self.risk.weights, self.risk.each, delta)
+
+    def evaluated_closely(self, w: Array, intercept: float | Array) -> Evaluation | None:
+        """The same from scores that are rounded about once; None where that takes too long."""
+        found = self.source.close_scores(w, intercept)
+        return None if found is None else softmax_at(found[0], self.risk.y, self.risk.weights, self.risk.each, found[1])

@@ -36,6 +36,10 @@ class VisitedShard(RoundedHostShard):
         """Without what the core keeps."""
         return {**vars(self), "_ascent_scale": None}
 
+    def keeping(self) -> VisitedShard:
+        """The same, whose planes come with their coefficients."""
+        return VisitedShard(self.source, self.risk, keeps=True)
+
     @property
     def duals_stay(self) -> bool:
         """Whether a path of C falls: of larger C, most dual variables stay where they are."""
@@ -89,6 +93,10 @@ class AugmentedShard(VisitedShard):
     """The same with a constant last feature: a penalised intercept."""
 
     source: AugmentedSource
+
+    def keeping(self) -> AugmentedShard:
+        """The same, whose planes come with their coefficients."""
+        return AugmentedShard(self.source, self.risk, keeps=True)
 
     @property
     def duals_stay(self) -> bool:

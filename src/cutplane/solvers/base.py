@@ -59,7 +59,7 @@ class Cut(NamedTuple):
     cut raises the lower bound and never lowers the upper one. `mass` is the sum of the sizes of the coefficients that
     the slope was summed up with: what rounding is charged by. `coef` are these, where they are at hand. `drift` is what
     rounding did to the slope besides, where it is a running sum: how far it can be off, in lengths of the longest
-    example.
+    example. `lean` is what sums of coefficients, which should be zero for every free intercept, may add up to.
     """
 
     slope: Array
@@ -69,6 +69,7 @@ class Cut(NamedTuple):
     mass: float = 0.0
     coef: Array | None = None
     drift: float = 0.0
+    lean: float = 0.0
 
 
 class SmoothedCut(NamedTuple):

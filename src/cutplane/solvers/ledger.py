@@ -12,7 +12,7 @@ import numpy as np
 
 from cutplane._runtime.deadline import interrupted, set_aside
 from cutplane.proof.prover import Plane, Proven
-from cutplane.proof.rounding import UNIT, Rounding, gamma, largest, length
+from cutplane.proof.rounding import UNIT, Rounding, gamma, largest, leaning_mass, length
 from cutplane.solvers.base import Array, Cut, Duals, Point, ScoresTooCoarseError, SmoothedCut, bare
 from cutplane.solvers.bundle.planes import BundleLike, BundleSolution
 from cutplane.solvers.handover import Handover
@@ -27,6 +27,8 @@ IDLE_SOLVES = 50
 _STANDSTILL, _HARDLY_CLOSER = 100, 0.999
 # The same where none of them found a direction of descent.
 _CLOSER_WITHOUT_DESCENT = 0.9
+# And where so many took none and moved neither bound: OCA has then looked as near to its best point as it ever will.
+_IDLE = 31
 # And where this share of their difference is what they are charged for rounding; or this, and so few iterations have
 # not brought them closer. That is looked at below such a gap.
 _ROUNDING_ALONE, _MOSTLY_ROUNDING, _SOON, _TIGHT = 0.9, 0.1, 10, 1e-6
@@ -176,14 +178,16 @@ class Ledger:
     def add(self, cut: Cut | SmoothedCut) -> Plane:
         """Add a plane to the bundle, lowered by what rounding may have raised it by."""
         plane = self._charged(cut)
-        self.bundle.add(plane.slope, plane.offset, error=plane.error)
+        # The mass of a mixture is told by the errors of its planes.
+        self.bundle.add(plane.slope, plane.offset, error=max(plane.error, self.rounding.slope(plane.mass)))
         return plane
 
     def _charged(self, cut: Cut | SmoothedCut) -> Plane:
         self._mass = cut.mass  # how steep the risk is
         offset = cut.offset - self.rounding.offset(cut.offset, cut.mass, cut.value)
-        drift = cut.drift if isinstance(cut, Cut) else 0.0
-        return Plane(cut.slope, offset, self.rounding.slope(cut.mass) + drift * self.rounding.reach, cut.mass)
+        drift, lean = (cut.drift, cut.lean) if isinstance(cut, Cut) else (0.0, 0.0)
+        error = self.rounding.slope(cut.mass) + drift * self.rounding.reach
+        return Plane(cut.slope, offset, error, leaning_mass(cut.mass, lean))
 
     def planes(self) -> tuple[Array, Array, Array]:
         """Slopes, offsets and errors of the planes of the bundle, charged for all that is known of rounding by now."""
@@ -355,6 +359,8 @@ class Ledger:
         if rounding >= _ROUNDING_ALONE:
             return True
         patience = _SOON if rounding >= _MOSTLY_ROUNDING else _STANDSTILL
+        if len(self.history) > _IDLE and self._idles():
+            return True
         if len(self.history) <= patience:
             return False
         before, now = self.history[-1 - patience], self.history[-1]
@@ -362,6 +368,11 @@ class Ledger:
         descends = any(entry.step != 0.0 for entry in self.history[-patience:])
         enough = _HARDLY_CLOSER if descends and patience == _STANDSTILL else _CLOSER_WITHOUT_DESCENT
         return not now.upper - now.lower < enough * abs(before.upper - before.lower) or now.upper < now.lower
+
+    def _idles(self) -> bool:
+        """Whether the last steps led nowhere, and no plane of theirs raised the lower bound."""
+        before, *since = self.history[-1 - _IDLE :]
+        return all((entry.step, entry.upper, entry.lower) == (0.0, before.upper, before.lower) for entry in since)
 
     @property
     def mostly_rounding(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cutplane.proof.rounding import UNIT
 from cutplane.sources.base import Array, Extent, Rows, Source
 from cutplane.sources.rough import AugmentedPasses, RoughPasses
 
@@ -56,6 +57,16 @@ class AugmentedSource(Source):
     def gathered(self, rows: Rows) -> AugmentedSource:
         """A copy of some rows, where that pays."""
         return AugmentedSource(self.base.gathered(rows), self.constant)
+
+    def close_scores(self, w: Array, b: float | Array) -> tuple[Array, float] | None:
+        """X @ w + b, rounded about once, and how far off they can be; None where that takes too long."""
+        last = self.constant * w[-1] + b
+        found = self.base.close_scores(w[:-1], last)
+        return None if found is None else (found[0], found[1] + 2.0 * UNIT * float(np.max(np.abs(last) + np.abs(b))))
+
+    def exactly(self) -> AugmentedSource:
+        """The same source, whose `gram` is summed up in double precision."""
+        return AugmentedSource(self.base.exactly(), self.constant)
 
     @property
     def row_bytes(self) -> float:

@@ -123,6 +123,14 @@ class Source(ABC):
         """The same, copied together where that makes many passes over them cheaper."""
         return self.take(rows)
 
+    def close_scores(self, w: Array, b: float | Array) -> tuple[Array, float] | None:
+        """X @ w + b, rounded about once, and how far off they can be; None where that takes too long."""
+        return None
+
+    def exactly(self) -> Source:
+        """The same source, whose `gram` is summed up in double precision."""
+        return self
+
     def rough(self) -> RoughPasses:
         """Passes of several columns for what is not certified, as fast as they can be."""
         return RoughPasses(self)

@@ -50,6 +50,10 @@ class ClassScores:
         found = self.source.scores(w.reshape(-1, self.columns))
         return found if self.class_features is None else np.ascontiguousarray(found @ self.class_features.T)
 
+    def close_scores(self, w: Array, b: float | Array) -> tuple[Array, float] | None:
+        """X @ w + b, rounded about once, and how far off they can be; None where that takes too long."""
+        return None if self.class_features is not None else self.source.close_scores(w.reshape(-1, self.columns), b)
+
     def combine(self, coef: Array) -> Array:
         """The adjoint: coefficients of shape (n, n_classes) to a vector as long as the weights."""
         shared = coef if self.class_features is None else np.ascontiguousarray(coef @ self.class_features)

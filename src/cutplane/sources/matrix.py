@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from cutplane import _core
 from cutplane._runtime.deadline import time_is_up
 from cutplane._types import Floats, Matrix
+from cutplane.proof.rounding import close_products
 from cutplane.sources.base import Array, Extent, Rows, Source
 from cutplane.sources.narrow import bits, floats, is_narrow, is_read, narrow_matrix
 from cutplane.sources.rough import BlasPasses, RoughPasses, TransposedPasses, combined
@@ -32,10 +34,14 @@ _MANY_ROWS = 1 << 20
 _PRODUCT_ROWS = 512
 # Weights that are looked at before all others: mostly one of them is not zero.
 _FIRST = 1024
+# Numbers of examples, features and columns of weights whose scores are rounded only once: a second of work.
+_MOST_CLOSE = 1 << 24
 
 
 class MatrixSource(Source):
     """What dense and CSR sources share: the passes of the compiled core."""
+
+    _exact = False  # whether products of rows have to be summed up in double precision
 
     def __init__(self, matrix: _core.Matrix, rows: Rows | None, n_threads: int) -> None:
         self._matrix = matrix
@@ -97,6 +103,30 @@ class MatrixSource(Source):
     def curvature(self, rows: Rows, weights: Array, v: Array) -> Array:
         """Sum over `rows` of weights[i] x_i <x_i, v>, in one pass."""
         return self._matrix.curvature(rows, weights, v, self._n_threads)
+
+    def close_scores(self, w: Array, b: float | Array) -> tuple[Array, float] | None:
+        """X @ w + b, rounded about once, and how far off they can be; None where that takes too long."""
+        (n, d), columns = self.shape, w.reshape(len(w), -1)
+        if n * d * columns.shape[1] > _MOST_CLOSE:
+            return None
+        found, size, off = np.empty((n, columns.shape[1])), max(1, _GATHER_ENTRIES // max(1, d)), 0.0
+        for begin in range(0, n, size):
+            rows = self._doubles(np.arange(begin, min(begin + size, n)))
+            for k, own in enumerate(np.broadcast_to(b, columns.shape[1]).tolist()):
+                found[begin : begin + size, k], each = close_products(rows, columns[:, k], own)
+                off = max(off, float(each.max(initial=0.0)))
+        return found.reshape(n, *w.shape[1:]), off
+
+    @abstractmethod
+    def _doubles(self, rows: Rows) -> Array:
+        """Some rows as a dense array in double precision."""
+
+    def exactly(self) -> Self:
+        """The same source, whose `gram` is summed up in double precision."""
+        found = object.__new__(type(self))
+        found.__dict__.update(self.__dict__)
+        found._exact = True
+        return found
 
     @property
     def per_row(self) -> float:
@@ -254,7 +284,12 @@ class DenseSource(MatrixSource):
     @property
     def _few(self) -> bool:
         n, d = self.shape
+        if self._exact:
+            return not self._sparse_products
         return n * d <= _FEW_ENTRIES and _LEAST_FEATURES <= d <= _MOST_FEATURES
+
+    def _doubles(self, rows: Rows) -> Array:
+        return np.asarray(floats(self._X[self._positions(rows)]), np.float64)
 
     def gram(self, rows: Rows, weights: Array) -> Array:
         """Sum over `rows` of weights[i] x_i x_i'; only the lower triangle is meant to be read."""
@@ -324,6 +359,13 @@ class CsrSource(MatrixSource):
         part = sp.csr_array(copied, shape=(len(rows), self._X.shape[1]), copy=False)
         part.has_sorted_indices = self._sorted
         return CsrSource(part, n_threads=self._n_threads)
+
+    def _doubles(self, rows: Rows) -> Array:
+        return np.asarray(self._X[self._positions(rows)].toarray(), np.float64)
+
+    @property
+    def _sparse_products(self) -> bool:
+        return self._exact or super()._sparse_products
 
 
 def as_source(X: Matrix | Source, *, n_threads: int = 0) -> Source:

@@ -1,9 +1,12 @@
-"""``python -m cutplane.testing``: random problems for as long as one likes; ``limits`` plays limits of time."""
+"""``python -m cutplane.testing``: random problems; ``limits`` plays limits of time, ``tables`` fits made tables."""
 
 import sys
 
-from cutplane.testing import limits
+from cutplane.testing import limits, tables
 from cutplane.testing.random_problems.command import main
 
+_HARNESSES = {"limits": limits.main, "tables": tables.main}
+
 if __name__ == "__main__":
-    raise SystemExit(limits.main(sys.argv[2:]) if sys.argv[1:2] == ["limits"] else main())
+    harness = _HARNESSES.get("".join(sys.argv[1:2]))
+    raise SystemExit(main() if harness is None else harness(sys.argv[2:]))

@@ -122,6 +122,7 @@ def test_one_class(nu, weighted):
 
 def test_one_class_around_the_origin_ends_with_nothing():
     surrounding = np.vstack([X - 0.3, 0.3 - X])
-    model = LinearOneClassSVM(1.0).fit(surrounding)
+    with pytest.warns(UserWarning, match="decides nothing"):
+        model = LinearOneClassSVM(1.0).fit(surrounding)
     assert model.stop_reason_ == "gap"
     assert np.abs(model.coef_).max() < 1e-3

@@ -385,3 +385,17 @@ def test_the_accuracy_of_folds_is_scikit_learns() -> None:
     counted = LogisticRegressionCV(Cs=3).fit(IRIS, names)
     scored = LogisticRegressionCV(Cs=3, scoring=make_scorer(accuracy_score, normalize=True)).fit(IRIS, names)
     assert counted.scores_.tolist() == scored.scores_.tolist()
+
+
+def test_raw_features_of_several_classes_are_proven() -> None:
+    """What planes lean along intercepts, and rounding of that, once cost more than the gap: raw features, large C."""
+    rng = np.random.default_rng(0)
+    scales, y = 10.0 ** rng.uniform(-1, 5, 12), rng.choice(5, 1500, p=[0.5, 0.3, 0.1, 0.07, 0.03])
+    centres = 0.7 * rng.normal(size=(5, 12))
+    X = (centres[y] + rng.standard_t(3, (1500, 12)) + rng.normal(0, 3, 12)) * scales
+    model = LogisticRegression().fit(X, y)
+    assert (model.stop_reason_, model.gap_ <= 1e-3) == ("gap", True)
+    digits, labels = load_digits(return_X_y=True)
+    standard = (digits - digits.mean(axis=0)) / np.where(digits.std(axis=0) > 0.0, digits.std(axis=0), 1.0)
+    model = LogisticRegression(C=1e4, tol=1e-6).fit(standard[:600], labels[:600])
+    assert (model.stop_reason_, model.gap_ <= 1e-6) == ("gap", True)

@@ -134,6 +134,22 @@ def test_no_example_near() -> None:
     np.testing.assert_array_equal(interior.w, -2.0 * near.rest_slope)
 
 
+def test_dense_rows_end_as_sparse_ones_do() -> None:
+    """Systems of dense rows, summed up in single precision, once had no factor near the end: no step helped."""
+    rng = np.random.default_rng(0)
+    X = np.maximum(rng.normal(size=(3000, 40)) @ rng.normal(size=(40, 300)) / 6.0 + rng.normal(size=(3000, 300)), 0.0)
+    y = np.where(X @ rng.normal(size=300) + rng.normal(size=3000) > 0.0, 1, -1)
+    for rows in (X, np.asfortranarray(X), X.astype(np.float32)):
+        objective = make_objective(as_source(rows), Hinge(y), intercept=True)
+        point = objective.at(LinearSVC(C=0.01, tol=1e-2).fit(X, y).coef_[0])
+        near = objective.near_hinges(point, 0.3, 600)
+        assert near.examples > 300
+        interior = InteriorPoint(near, 30.0, point.w, float(point.intercept))
+        interior.run(1e-9, books(30.0, 300, 1e-9))
+        residual, imbalance = interior._residual()
+        assert interior._gap(residual, imbalance) <= 1e-9
+
+
 @intercepts
 def test_a_tight_tolerance_ends_with_it(intercept: bool) -> None:
     X, y = load_adult()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from cutplane._runtime.warned import users_line
 from cutplane._types import Array, Arrays, Document, Matrix, MatrixLike
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
@@ -117,6 +119,13 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         rho = risk.threshold(as_source(rows, n_threads=training.n_threads).scores(result.w))
         self.offset_ = np.array([rho])
         self.intercept_ = -self.offset_
+        if not result.w.any():
+            warnings.warn(
+                "LinearOneClassSVM decides nothing: the examples surround the origin, so the best plane has w = 0 and "
+                "every example counts as an inlier. OneClassSVM with an RBF kernel knows no origin.",
+                UserWarning,
+                stacklevel=users_line(),
+            )
         return self.proof(rows, None, sample_weight) if self.keep_proof else self
 
     def _sample(

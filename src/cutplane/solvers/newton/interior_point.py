@@ -29,6 +29,8 @@ class InteriorTuning:
     #: One of so many examples may be near its kink where it looks at these alone, at first. w8a.
     one_of: int = 5
     most_steps: int = 40
+    #: After so many steps that have not halved the gap it hands over, from where that was least.
+    patience: int = 10
     most_rounds: int = 6
     #: Of the gap asked for, what the small problem may leave: the tangents of the others will not all hold.
     fraction: float = 0.3
@@ -81,14 +83,22 @@ class InteriorPoint:
         self.at = problem.start(C)
 
     def run(self, allowed: float, ledger: Ledger) -> None:
-        """Steps until the small problem's own gap is at most `allowed`."""
+        """Steps until the small problem's own gap is at most `allowed`, or it stands still; back to the least gap."""
         if not self._problem.examples:  # every example has a tangent: there is nothing to weigh
             self.w = -self._C * self._problem.rest_slope
             return
+        best, halved, since = (np.inf, self.w, self.intercept, self.at), np.inf, 0
         for _ in range(TUNING.most_steps):
             residual, imbalance = self._residual()
-            if self._gap(residual, imbalance) <= allowed or ledger.overdue or not self._step(residual, imbalance):
-                return
+            gap = self._gap(residual, imbalance)
+            if gap < best[0]:
+                best = gap, self.w, self.intercept, self.at
+            halved, since = (gap, 0) if gap <= 0.5 * halved else (halved, since + 1)
+            over = gap <= allowed or since >= TUNING.patience or ledger.overdue
+            if over or not self._step(residual, imbalance):
+                break
+        if best[0] < np.inf:
+            _, self.w, self.intercept, self.at = best
 
     def _residual(self) -> tuple[Array, float]:
         """What is left of stationarity: w less the weights that the dual variables stand for, and their imbalance."""
