@@ -164,14 +164,10 @@ auto released(F&& f) {
 }
 
 void bind_matrix(nb::module_& m);
-void bind_labels(nb::module_& m);
 void bind_hinge(nb::module_& m);
 void bind_separable(nb::module_& m);
 void bind_dual_ascent(nb::module_& m);
-void bind_interior_point(nb::module_& m);
 void bind_multiclass(nb::module_& m);
-void bind_block_ascent(nb::module_& m);
-void bind_softmax(nb::module_& m);
 void bind_reduced_qp(nb::module_& m);
 void bind_kernel_table(nb::module_& m);
 void bind_smo(nb::module_& m);
@@ -180,6 +176,5 @@ void bind_svmlight(nb::module_& m);
 void bind_strings(nb::module_& m);
 void bind_vectors(nb::module_& m);
 void bind_structured(nb::module_& m);
-void bind_names(nb::module_& m);
 
 }  // namespace cutplane::bind

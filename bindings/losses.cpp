@@ -13,7 +13,7 @@
 #include <variant>
 
 #include "bindings/matrix.hpp"
-#include "core/losses/hinge_planes.hpp"
+#include "core/losses/hinge.hpp"
 #include "core/losses/separable.hpp"
 
 namespace cutplane::bind {

@@ -12,6 +12,7 @@ namespace {
 
 using nb::literals::operator""_a;
 using svmlight::Fault;
+using svmlight::GrowingArray;
 using svmlight::IndexArray;
 using svmlight::Options;
 using svmlight::Reader;
