@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "bindings/matrix.hpp"
+#include "bindings/bind.hpp"
 #include "core/ascent/dual_ascent.hpp"
 #include "core/interior/interior_point.hpp"
 

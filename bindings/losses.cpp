@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "bindings/matrix.hpp"
+#include "bindings/bind.hpp"
 #include "core/losses/hinge.hpp"
 #include "core/losses/separable.hpp"
 

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "bindings/bind.hpp"
-#include "bindings/matrix.hpp"
 #include "core/base/vectors.hpp"
 #include "core/losses/hinge.hpp"
 #include "core/matrix/csr_arrays.hpp"

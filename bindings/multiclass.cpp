@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "bindings/bind.hpp"
-#include "bindings/matrix.hpp"
 #include "core/multiclass/ascent.hpp"
 #include "core/multiclass/softmax.hpp"
 #include "core/multiclass/sweeps.hpp"

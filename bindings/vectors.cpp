@@ -14,7 +14,6 @@
 #include "bindings/bind.hpp"
 #include "core/base/labels.hpp"
 #include "core/base/vectors.hpp"
-#include "core/text/name_numbers.hpp"
 
 namespace cutplane::bind {
 namespace {

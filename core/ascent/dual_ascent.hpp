@@ -101,7 +101,6 @@ class Face {
 
 // Dual coordinate ascent is slow along the directions in which many variables have to move
 // together; where it has gone lately tells them.
-
 class Extrapolation {
  public:
   // Go on to where the dual value is greatest on the plane through the variables now, those that

@@ -26,7 +26,6 @@ namespace cutplane {
 // included.
 //
 // R is kept by rows so that every inner loop, the rotations of a removal too, runs along memory.
-
 class SupportFactor {
  public:
   index_t size() const { return size_; }

@@ -28,7 +28,6 @@ namespace cutplane {
 //
 // Rows are padded with zeros to whole cache lines, so that loops have no ends to look after. Every
 // sum has a fixed order: results are the same to the bit for any number of threads.
-
 class WideRows {
  public:
   // The rows of the matrix, each followed by the numbers `more`.

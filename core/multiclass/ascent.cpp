@@ -11,7 +11,6 @@
 #include "core/matrix/any_rows.hpp"
 #include "core/matrix/columns.hpp"
 #include "core/multiclass/block_sweep.hpp"
-#include "core/multiclass/gram_sweep.hpp"
 
 namespace cutplane {
 namespace {

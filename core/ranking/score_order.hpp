@@ -82,7 +82,6 @@ void sort_scores(const TiedScores& scores, index_t begin, index_t end, place_t* 
 // falls in c, so for each a the best c is where it turns negative. The first term is
 // 2u / ((u + K)(u + K + 1)) with u = P - a and K = P + c - 1, whose derivative in u has the sign of
 // K(K + 1) - u²; for c >= 1, K >= P >= u: it falls as a grows, and so does the best c.
-
 struct F1Labelling {
   index_t missed, added;
   double loss;

@@ -22,7 +22,6 @@
 namespace cutplane::smo {
 
 // Where the rows of a kernel matrix come from: computed from examples, stored, or asked for.
-
 class KernelRows {
  public:
   virtual ~KernelRows() = default;

@@ -26,7 +26,6 @@ namespace cutplane::svmlight {
 // An array that grows without being initialised, and without being copied where the system can
 // help: realloc moves the pages of a large block instead of its bytes, and memory that was reserved
 // but never written takes no room.
-
 template <class T>
 class GrowingArray {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
