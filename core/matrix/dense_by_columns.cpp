@@ -132,17 +132,24 @@ class ColumnMatrix final : public RowMatrix<DenseRows<T>> {
       combine_tile(columns_, rows_.d, first, last, coef, sum);
     });
   }
+  // By copies of some rows at a time. Column by column, they are read whole cache lines at a time;
+  // row by row, a line for each number.
   void score_rows_many(index_t begin, index_t end, const double* padded, index_t columns, index_t k,
                        double* out) const override {
-    by_copies(begin, end, [&](const ColumnMatrix& some, index_t first, index_t count) {
+    const index_t d = rows_.d, most = std::clamp<index_t>(kCopied / std::max<index_t>(d, 1), 1, 64);
+    std::vector<T> copies(most * d), room(most);
+    ColumnMatrix some(*this);
+    some.rows_ = {copies.data(), d * static_cast<index_t>(sizeof(T)), most, d, nullptr, kMostLanes};
+    for (index_t first = begin; first < end; first += most) {
+      const index_t count = std::min(most, end - first);
+      for (index_t j = 0; !rows_.chosen && j < d; ++j) {
+        const T* column = columns_.part(j, first, first + count, room.data());
+        for (index_t i = 0; i < count; ++i) copies[i * d + j] = column[i];
+      }
+      for (index_t i = 0; rows_.chosen && i < count; ++i)
+        columns_.copy_row(rows_.chosen[first + i], d, copies.data() + i * d);
       some.Base::score_rows_many(0, count, padded, columns, k, out + first * k);
-    });
-  }
-  void add_rows_many(index_t begin, index_t end, const double* coef, index_t k,
-                     double* sum) const override {
-    by_copies(begin, end, [&](const ColumnMatrix& some, index_t first, index_t count) {
-      some.Base::add_rows_many(0, count, coef + first * k, k, sum);
-    });
+    }
   }
   RowExtent survey_rows(index_t begin, index_t end, double* sizes, double* squares) const override {
     if (!tile_) return Base::survey_rows(begin, end, sizes, squares);
@@ -160,30 +167,6 @@ class ColumnMatrix final : public RowMatrix<DenseRows<T>> {
     T* to = room_for(matrix.rows_.d, near);
     matrix.columns_.copy_row(i, matrix.rows_.d, to);
     return to;
-  }
-
-  // Calls `use` with a matrix of copies of some rows, the first of them and how many they are.
-  // Column by column, they are read whole cache lines at a time; row by row, a line for each
-  // number.
-  template <class Use>
-  void by_copies(index_t begin, index_t end, const Use& use) const {
-    const index_t d = rows_.d, most = std::clamp<index_t>(kCopied / std::max<index_t>(d, 1), 1, 64);
-    std::vector<T> copies(most * d), room(most);
-    ColumnMatrix some(*this);
-    some.rows_ = {copies.data(), d * static_cast<index_t>(sizeof(T)), most, d, nullptr, kMostLanes};
-    for (index_t first = begin; first < end; first += most) {
-      const index_t count = std::min(most, end - first);
-      if (rows_.chosen) {
-        for (index_t i = 0; i < count; ++i)
-          columns_.copy_row(rows_.chosen[first + i], d, copies.data() + i * d);
-      } else {
-        for (index_t j = 0; j < d; ++j) {
-          const T* column = columns_.part(j, first, first + count, room.data());
-          for (index_t i = 0; i < count; ++i) copies[i * d + j] = column[i];
-        }
-      }
-      use(some, first, count);
-    }
   }
 
   Columns<T> columns_;
