@@ -1,18 +1,23 @@
-// What every binding file shares: array types that never copy, and the list of binders.
+// What every binding file shares: array types that never copy, matrices, and the list of binders.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "core/base/large_memory.hpp"
+#include "core/matrix/matrix.hpp"
 
 namespace nb = nanobind;
 
@@ -156,6 +161,26 @@ class Buffers : public std::enable_shared_from_this<Buffers> {
   std::vector<Memory> spare_;
 };
 
+using OptionalRows = std::optional<Vector<const std::int64_t>>;
+
+// A core matrix together with the NumPy arrays it lies on.
+struct PyMatrix {
+  std::shared_ptr<Matrix> matrix;
+  nb::object owners;  // keeps the arrays alive
+  std::shared_ptr<Buffers> scores = std::make_shared<Buffers>();
+  std::shared_ptr<Buffers> singles = std::make_shared<Buffers>();  // two scores for a double
+
+  // Room for a score of each row.
+  template <class S>
+  Array1<S> take() const {
+    const auto n = static_cast<std::size_t>(matrix->rows());
+    if constexpr (sizeof(S) == sizeof(double))
+      return scores->take(n);
+    else
+      return singles->take_singles(n);
+  }
+};
+
 // What f returns, run without the interpreter's lock.
 template <class F>
 auto released(F&& f) {
@@ -164,14 +189,10 @@ auto released(F&& f) {
 }
 
 void bind_matrix(nb::module_& m);
-void bind_labels(nb::module_& m);
 void bind_hinge(nb::module_& m);
 void bind_separable(nb::module_& m);
 void bind_dual_ascent(nb::module_& m);
-void bind_interior_point(nb::module_& m);
 void bind_multiclass(nb::module_& m);
-void bind_block_ascent(nb::module_& m);
-void bind_softmax(nb::module_& m);
 void bind_reduced_qp(nb::module_& m);
 void bind_kernel_table(nb::module_& m);
 void bind_smo(nb::module_& m);
@@ -180,6 +201,5 @@ void bind_svmlight(nb::module_& m);
 void bind_strings(nb::module_& m);
 void bind_vectors(nb::module_& m);
 void bind_structured(nb::module_& m);
-void bind_names(nb::module_& m);
 
 }  // namespace cutplane::bind

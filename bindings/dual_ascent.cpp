@@ -1,16 +1,18 @@
-#include "core/ascent/dual_ascent.hpp"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
 #include <vector>
 
-#include "bindings/matrix.hpp"
+#include "bindings/bind.hpp"
+#include "core/ascent/dual_ascent.hpp"
+#include "core/interior/interior_point.hpp"
 
 namespace cutplane::bind {
 namespace {
@@ -40,18 +42,24 @@ double mean_of(const Numbers& each, double all) {
   return sum / static_cast<double>(each->shape(0));
 }
 
+// The loss gets what examples may have besides their targets.
+void complete(DualLoss& loss, const PyMatrix& X, std::size_t targets, const Numbers& base,
+              const Numbers& each, double all) {
+  const auto n = static_cast<std::size_t>(X.matrix->rows());
+  if (targets != n || (base && base->shape(0) != n) || (each && each->shape(0) != n))
+    throw std::invalid_argument("one target (and weight, and score) per example is needed");
+  loss.base = data_of(base);
+  loss.weights = {data_of(each), all};
+}
+
 // Of a loss whose arrays have these sizes.
 template <class Labels>
 PyDualAscent make(const PyMatrix& X, const AscentScale& scale, const Labels& y, const Numbers& base,
                   const Numbers& each, double all, DualLoss loss, AscentIntercept intercept,
                   std::uint64_t seed) {
-  const auto n = static_cast<std::size_t>(X.matrix->rows());
-  if (y.shape(0) != n || (base && base->shape(0) != n) || (each && each->shape(0) != n))
-    throw std::invalid_argument("one target (and weight, and score) per example is needed");
-  if (scale.squares.size() != n)
+  complete(loss, X, y.shape(0), base, each, all);
+  if (scale.squares.size() != y.shape(0))
     throw std::invalid_argument("the scale is not that of these examples");
-  loss.base = data_of(base);
-  loss.weights = {data_of(each), all};
   const double weight = mean_of(each, all);
   return {released([&] { return DualAscent(*X.matrix, scale, loss, weight, intercept, seed); }), X,
           nb::make_tuple(y, base, each)};
@@ -63,18 +71,36 @@ PyDualAscent hinge_ascent(const PyMatrix& X, const AscentScale& scale, Vector<co
   return make(X, scale, y, {}, each, all, {.labels = y.data()}, {intercept, constant}, seed);
 }
 
+DualLoss quadratic_loss(const Vector<const double>& y, double above, double below, double epsilon,
+                        double ridge, bool one_sided) {
+  return {.kind = DualLoss::Kind::quadratic,
+          .y = y.data(),
+          .above = above,
+          .below = below,
+          .epsilon = epsilon,
+          .ridge = ridge,
+          .one_sided = one_sided};
+}
+
 PyDualAscent quadratic_ascent(const PyMatrix& X, const AscentScale& scale, Vector<const double> y,
                               Numbers base, Numbers each, double all, double above, double below,
                               double epsilon, double ridge, bool one_sided, bool intercept,
                               double constant, std::uint64_t seed) {
-  const DualLoss loss{.kind = DualLoss::Kind::quadratic,
-                      .y = y.data(),
-                      .above = above,
-                      .below = below,
-                      .epsilon = epsilon,
-                      .ridge = ridge,
-                      .one_sided = one_sided};
-  return make(X, scale, y, base, each, all, loss, {intercept, constant}, seed);
+  return make(X, scale, y, base, each, all,
+              quadratic_loss(y, above, below, epsilon, ridge, one_sided), {intercept, constant},
+              seed);
+}
+
+std::unique_ptr<InteriorPoint> interior_point(const PyMatrix& X, Vector<const double> y,
+                                              Numbers base, Numbers each, double all, double above,
+                                              double below, double epsilon, double ridge,
+                                              bool one_sided, bool intercept, double constant,
+                                              int n_threads) {
+  DualLoss loss = quadratic_loss(y, above, below, epsilon, ridge, one_sided);
+  complete(loss, X, y.shape(0), base, each, all);
+  nb::gil_scoped_release release;
+  return std::make_unique<InteriorPoint>(*X.matrix, loss, AscentIntercept{intercept, constant},
+                                         n_threads);
 }
 
 PyDualAscent logistic_ascent(const PyMatrix& X, const AscentScale& scale, Vector<const double> y,
@@ -169,6 +195,25 @@ void bind_dual_ascent(nb::module_& m) {
       .def_prop_ro("intercept", &PyDualAscent::intercept)
       .def_prop_ro("centre", &PyDualAscent::centre)
       .def_prop_ro("active", &PyDualAscent::active);
+  nb::class_<InteriorPoint>(m, "InteriorPoint", "A primal-dual interior point over all examples.")
+      .def(nb::new_(&interior_point), "matrix"_a, "y"_a, "base"_a.none(), "each"_a.none(), "all"_a,
+           "above"_a, "below"_a, "epsilon"_a, "ridge"_a, "one_sided"_a, "intercept"_a, "constant"_a,
+           "n_threads"_a)
+      .def("step",
+           [](InteriorPoint& self) {
+             nb::gil_scoped_release release;
+             return self.step();
+           })
+      .def_prop_ro("gap", &InteriorPoint::gap)
+      .def_prop_ro("upper", &InteriorPoint::upper)
+      .def(
+          "coefficients",
+          [](InteriorPoint& self, double scale) { return to_numpy(self.coefficients(scale)); },
+          "scale"_a)
+      .def_prop_ro(
+          "w", [](InteriorPoint& self) { return to_numpy(self.weights()); },
+          nb::rv_policy::automatic)
+      .def_prop_ro("intercept", &InteriorPoint::intercept);
 }
 
 }  // namespace cutplane::bind

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <variant>
 
-#include "bindings/matrix.hpp"
-#include "core/losses/hinge_planes.hpp"
+#include "bindings/bind.hpp"
+#include "core/losses/hinge.hpp"
 #include "core/losses/separable.hpp"
 
 namespace cutplane::bind {

@@ -3,12 +3,9 @@
 #include <string>
 
 #include "bindings/bind.hpp"
-#include "bindings/matrix.hpp"
 #include "core/base/vectors.hpp"
-#include "core/losses/hinge_planes.hpp"
-#include "core/matrix/copied_rows.hpp"
-#include "core/matrix/csr_from_entries.hpp"
-#include "core/matrix/csr_order.hpp"
+#include "core/losses/hinge.hpp"
+#include "core/matrix/csr_arrays.hpp"
 
 namespace cutplane::bind {
 namespace {

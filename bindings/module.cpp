@@ -27,14 +27,10 @@ NB_MODULE(_core, m) {
       },
       "Numbers of double precision in a register that the loops use on this machine.");
   cutplane::bind::bind_matrix(m);
-  cutplane::bind::bind_labels(m);
   cutplane::bind::bind_hinge(m);
   cutplane::bind::bind_separable(m);
   cutplane::bind::bind_dual_ascent(m);
-  cutplane::bind::bind_interior_point(m);
   cutplane::bind::bind_multiclass(m);
-  cutplane::bind::bind_block_ascent(m);
-  cutplane::bind::bind_softmax(m);
   cutplane::bind::bind_reduced_qp(m);
   cutplane::bind::bind_kernel_table(m);
   cutplane::bind::bind_smo(m);
@@ -43,5 +39,4 @@ NB_MODULE(_core, m) {
   cutplane::bind::bind_strings(m);
   cutplane::bind::bind_vectors(m);
   cutplane::bind::bind_structured(m);
-  cutplane::bind::bind_names(m);
 }

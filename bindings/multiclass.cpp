@@ -8,8 +8,12 @@
 #include <optional>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
+#include <vector>
 
-#include "bindings/matrix.hpp"
+#include "bindings/bind.hpp"
+#include "core/multiclass/ascent.hpp"
+#include "core/multiclass/softmax.hpp"
 #include "core/multiclass/sweeps.hpp"
 
 namespace cutplane::bind {
@@ -17,7 +21,113 @@ namespace {
 
 using nb::literals::operator""_a;
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using OwnTable = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class Real>
+using OwnTable = nb::ndarray<Real, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Triple = std::tuple<double, double, double>;
+
+// The labels and weights of a sample, with the sums over it that training asks for.
+class Softmax {
+ public:
+  Softmax(Vector<const std::int32_t> y, std::optional<Vector<const double>> c, double each,
+          index_t classes)
+      : y_(std::move(y)), c_(std::move(c)), each_(each), classes_(classes) {
+    if (c_ && c_->shape(0) != y_.shape(0))
+      throw std::invalid_argument("one weight per label is needed");
+    for (std::size_t i = 0; i < y_.shape(0); ++i)
+      if (y_.data()[i] < 0 || y_.data()[i] >= classes)
+        throw std::invalid_argument("a label is of no class");
+  }
+
+  index_t depth() const { return softmax_depth(static_cast<index_t>(y_.shape(0))); }
+
+  std::tuple<Array2<double>, Array1<double>, double, double> cut(
+      Table s, std::optional<Vector<const double>> b, int n_threads) const {
+    check(s.shape(0), s.shape(1));
+    if (b) check(y_.shape(0), b->shape(0));
+    auto coef = new_array<double>(y_.shape(0), static_cast<std::size_t>(classes_));
+    std::vector<double> totals(classes_);
+    const auto found = released([&] {
+      return softmax_cut(sample(), s.data(), b ? b->data() : nullptr, coef.data(), totals.data(),
+                         n_threads);
+    });
+    return {coef, to_numpy(std::move(totals)), found.offset, found.value};
+  }
+
+  std::tuple<double, Array1<double>, Array2<double>> intercepts(Table s, Vector<const double> b,
+                                                                int n_threads) const {
+    check(s.shape(0), s.shape(1));
+    check(y_.shape(0), b.shape(0));
+    const auto k = static_cast<std::size_t>(classes_);
+    auto hessian = new_array<double>(k, k);
+    std::vector<double> totals(k);
+    const auto value = released([&] {
+      return softmax_in_intercepts(sample(), s.data(), b.data(), totals.data(), hessian.data(),
+                                   n_threads);
+    });
+    return {value, to_numpy(std::move(totals)), hessian};
+  }
+
+  Triple along(Table s, Table direction, double t, int n_threads) const {
+    check(s.shape(0), s.shape(1));
+    check(direction.shape(0), direction.shape(1));
+    nb::gil_scoped_release release;
+    const auto found = softmax_along(sample(), s.data(), direction.data(), t, n_threads);
+    return {found.value, found.slope, found.curvature};
+  }
+
+  template <class Real>
+  Array1<double> curve(Table coef, OwnTable<Real> v, int n_threads) const {
+    check(coef.shape(0), coef.shape(1));
+    check(v.shape(0), v.shape(1));
+    std::vector<double> totals(classes_);
+    released([&] { softmax_curve(sample(), coef.data(), v.data(), totals.data(), n_threads); });
+    return to_numpy(std::move(totals));
+  }
+
+ private:
+  SoftmaxSample sample() const {
+    return {y_.data(), c_ ? c_->data() : nullptr, each_, static_cast<index_t>(y_.shape(0)),
+            classes_};
+  }
+
+  void check(std::size_t rows, std::size_t columns) const {
+    if (rows != y_.shape(0) || static_cast<index_t>(columns) != classes_)
+      throw std::invalid_argument("a row per label and a column per class are needed");
+  }
+
+  Vector<const std::int32_t> y_;
+  std::optional<Vector<const double>> c_;
+  double each_;
+  index_t classes_;
+};
+
+// With what it lies on.
+struct PyBlockAscent : BlockDualAscent {
+  PyMatrix matrix;
+  nb::object arrays;
+
+  Array2<double> table(index_t rows, auto fill) const {
+    auto out =
+        new_array<double>(static_cast<std::size_t>(rows), static_cast<std::size_t>(classes()));
+    fill(out.data());
+    return out;
+  }
+};
+
+PyBlockAscent block_ascent(const PyMatrix& X, Vector<const std::int32_t> y, Table cost,
+                           std::optional<Vector<const double>> upper, double upper_all,
+                           bool intercept, std::uint64_t seed, int n_threads) {
+  if (static_cast<index_t>(y.shape(0)) != X.matrix->rows() ||
+      (upper && upper->shape(0) != y.shape(0)) || cost.shape(0) != cost.shape(1))
+    throw std::invalid_argument("one label (and bound) per example is needed");
+  return {released([&] {
+            return BlockDualAscent(*X.matrix, static_cast<index_t>(cost.shape(0)), y.data(),
+                                   cost.data(), upper ? upper->data() : nullptr, upper_all,
+                                   intercept, seed, n_threads);
+          }),
+          X, nb::make_tuple(y, cost, upper)};
+}
+
 using Offsets = std::tuple<Array2<double>, double, double>;
 
 // The labels, weights and costs of a sample, with the sums over it that training asks for.
@@ -56,7 +166,7 @@ class Multiclass {
     return {std::move(coef), result.offset, result.value};
   }
 
-  std::tuple<double, Array1<std::int32_t>, double, double> advance(OwnTable s, Table end,
+  std::tuple<double, Array1<std::int32_t>, double, double> advance(OwnTable<double> s, Table end,
                                                                    double step, double mu,
                                                                    int n_threads) const {
     check(s), check(end);
@@ -68,7 +178,7 @@ class Multiclass {
     return {result.value, to_numpy(std::move(chosen)), result.cut.offset, result.cut.value};
   }
 
-  std::pair<double, double> make_feasible(OwnTable coef, int n_threads) const {
+  std::pair<double, double> make_feasible(OwnTable<double> coef, int n_threads) const {
     check(coef);
     if (slack_) throw std::invalid_argument("costs must be those of margin re-scaling");
     nb::gil_scoped_release release;
@@ -84,7 +194,7 @@ class Multiclass {
   }
 
   void change_choices(const PyMatrix& X, std::optional<Vector<const std::int32_t>> from,
-                      Vector<const std::int32_t> to, OwnTable slope, int n_threads) const {
+                      Vector<const std::int32_t> to, OwnTable<double> slope, int n_threads) const {
     if (from) check(*from);
     check(to);
     if (X.matrix->rows() != static_cast<index_t>(y_.shape(0)) ||
@@ -263,6 +373,69 @@ void bind_multiclass(nb::module_& m) {
            "(value, gradient, second derivative) of the rounded risk in the intercepts")
       .def("balanced", &Multiclass::balanced, "coef"_a, "n_threads"_a = 0,
            "(coef, offset) with as much weight flowing into every class as out of it");
+  const nb::call_guard<nb::gil_scoped_release> unlocked;
+  nb::class_<PyBlockAscent>(m, "BlockAscent", "Dual ascent over the blocks of the examples.")
+      .def(nb::new_(&block_ascent), "matrix"_a, "y"_a, "cost"_a, "upper"_a.none(), "upper_all"_a,
+           "intercept"_a, "seed"_a, "n_threads"_a)
+      .def(
+          "epoch", [](PyBlockAscent& self, double seconds) { self.epoch(Deadline(seconds)); },
+          "seconds"_a, unlocked,
+          "One sweep over the active examples, or as much of it as there is time for.")
+      .def("extrapolate", &PyBlockAscent::extrapolate, unlocked,
+           "Goes on where the last epochs lead, as far as is best.")
+      .def("unshrink", &PyBlockAscent::unshrink)
+      .def(
+          "use_gram",
+          [](PyBlockAscent& self,
+             nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu> gram) {
+            const auto n = static_cast<std::size_t>(self.examples());
+            if (gram.shape(0) != n || gram.shape(1) != n)
+              throw std::invalid_argument("the products of all pairs of examples are needed");
+            self.arrays = nb::make_tuple(self.arrays, gram);
+            self.use_gram(gram.data());
+          },
+          "gram"_a, "sweeps go by the Gram matrix of the examples from now on")
+      .def(
+          "coefficients",
+          [](PyBlockAscent& self, double scale) {
+            double offset = 0;
+            auto coef = self.table(self.examples(),
+                                   [&](double* out) { offset = self.coefficients(scale, out); });
+            return std::make_tuple(coef, offset);
+          },
+          "scale"_a, "(coef, offset) of the plane of the dual variables, times scale")
+      .def_prop_ro(
+          "v",
+          [](PyBlockAscent& self) {
+            return self.table(self.features(), [&](double* out) { self.weights(out); });
+          },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "intercepts",
+          [](PyBlockAscent& self) {
+            const double* b = self.intercepts();
+            return to_numpy(std::vector<double>(b, b + self.classes()));
+          },
+          nb::rv_policy::automatic)
+      .def_prop_ro("classes_changed", &PyBlockAscent::classes_changed)
+      .def_prop_ro("mean_square", &PyBlockAscent::mean_square)
+      .def_prop_ro("open_gap", &PyBlockAscent::open_gap)
+      .def_prop_ro("dual_value", &PyBlockAscent::dual_value)
+      .def_prop_ro("active", &PyBlockAscent::active);
+  nb::class_<Softmax>(m, "Softmax", "Sums of log Σ exp(scores) - score of the true class.")
+      .def(nb::init<Vector<const std::int32_t>, std::optional<Vector<const double>>, double,
+                    index_t>(),
+           "y"_a, "weights"_a.none(), "each"_a, "classes"_a)
+      .def_prop_ro("depth", &Softmax::depth, "the longest chain of additions in a sum")
+      .def("cut", &Softmax::cut, "scores"_a, "b"_a.none(), "n_threads"_a = 0,
+           "(coef, totals, offset, value) of the plane at scores + b")
+      .def("intercepts", &Softmax::intercepts, "scores"_a, "b"_a, "n_threads"_a = 0,
+           "(value, gradient, second derivative) in the intercepts")
+      .def("along", &Softmax::along, "scores"_a, "direction"_a, "t"_a, "n_threads"_a = 0,
+           "(value, slope, curvature) at scores + t direction")
+      .def("curve", &Softmax::curve<double>, "coef"_a, "v"_a, "n_threads"_a = 0,
+           "the second derivative at a cut times v, written where v lies; returns sums by class")
+      .def("curve", &Softmax::curve<float>, "coef"_a, "v"_a, "n_threads"_a = 0);
 }
 
 }  // namespace cutplane::bind

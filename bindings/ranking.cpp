@@ -6,10 +6,8 @@
 #include <tuple>
 
 #include "bindings/bind.hpp"
-#include "core/ranking/f1.hpp"
-#include "core/ranking/few_pairs.hpp"
 #include "core/ranking/pairs.hpp"
-#include "core/ranking/score_grid.hpp"
+#include "core/ranking/score_order.hpp"
 
 namespace cutplane::bind {
 namespace {

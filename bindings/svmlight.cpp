@@ -12,20 +12,21 @@ namespace {
 
 using nb::literals::operator""_a;
 using svmlight::Fault;
+using svmlight::GrowingArray;
 using svmlight::IndexArray;
 using svmlight::Options;
 using svmlight::Reader;
 
 template <class T>
-nb::object to_numpy(GrowingArray<T>& values) {
+nb::object taken(GrowingArray<T>& values) {
   auto owned = std::make_unique<GrowingArray<T>>(std::move(values));
   T* data = owned->data();
   const std::size_t size = owned->size();
   return nb::cast(Array1<T>(data, {size}, capsule_of(std::move(owned))));
 }
 
-nb::object to_numpy(IndexArray& values) {
-  return std::visit([](auto& items) { return to_numpy(items); }, values.items);
+nb::object taken(IndexArray& values) {
+  return std::visit([](auto& items) { return taken(items); }, values.items);
 }
 
 svmlight::Base parse_base(const std::string& name) {
@@ -78,9 +79,9 @@ void bind_reader(nb::module_& m, const char* name) {
           "take",
           [](R& self) {
             auto& examples = self.examples();
-            nb::object qid = self.has_qid() ? to_numpy(examples.qids) : nb::none();
-            return nb::make_tuple(to_numpy(examples.values), to_numpy(examples.indices),
-                                  to_numpy(examples.indptr), to_numpy(examples.labels), qid,
+            nb::object qid = self.has_qid() ? taken(examples.qids) : nb::none();
+            return nb::make_tuple(taken(examples.values), taken(examples.indices),
+                                  taken(examples.indptr), taken(examples.labels), qid,
                                   examples.n_features);
           },
           nb::sig("def take(self) -> tuple[typing.Any, ...]"),

@@ -1,4 +1,4 @@
-#include "core/ascent/face.hpp"
+#include "core/ascent/dual_ascent.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "core/base/parallel.hpp"
 
@@ -32,5 +35,14 @@ void code_labels(const T* y, index_t n, std::int64_t low, const Code* table, Cod
 // +1 where a code is that of the class, else -1.
 template <class Code>
 void sign_codes(const Code* codes, index_t n, Code positive, std::int8_t* signs, int n_threads);
+
+// Numbers for names, in the order in which they are first met.
+struct NameNumbers {
+  std::vector<std::int32_t> numbers;  // of each name
+  std::vector<index_t> firsts;        // where each number's name comes first
+};
+
+// Ensures: the same for any number of threads.
+NameNumbers number_names(std::span<const std::string_view> names, int n_threads);
 
 }  // namespace cutplane

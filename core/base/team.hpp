@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "core/base/function_view.hpp"
+#include "core/base/parallel.hpp"
 
 namespace cutplane {
 

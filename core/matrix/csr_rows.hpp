@@ -158,7 +158,7 @@ struct CsrRows {
   }
   CUTPLANE_INLINE static double sum_group(const Lanes<kGroup>& sum) {
     if constexpr (kGroup == 2) return sum[0] + sum[1];
-    return (sum[0] + sum[1]) + (sum[2] + sum[kGroup - 1]);
+    return (sum[0] + sum[1]) + (sum[kGroup - 2] + sum[kGroup - 1]);
   }
 
   // Calls a function with the value and the feature of every entry of a row.

@@ -77,7 +77,7 @@ struct DenseRows {
     }
     sum += other;
     double total = sum[0] + sum[1];
-    if constexpr (N == 4) total = (total + sum[2]) + sum[3];
+    if constexpr (N == 4) total = (total + sum[N - 2]) + sum[N - 1];
     for (; j < d; ++j) total += static_cast<double>(row[j]) * w[j];
     return total;
   }

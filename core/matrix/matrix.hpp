@@ -12,7 +12,6 @@
 #include <memory>
 #include <span>
 
-#include "core/base/function_view.hpp"
 #include "core/base/multiversion.hpp"
 #include "core/base/parallel.hpp"
 #include "core/matrix/narrow.hpp"

@@ -11,12 +11,34 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "core/ascent/simplex_aim.hpp"
 #include "core/base/deadline.hpp"
+#include "core/multiclass/ascent.hpp"
 #include "core/multiclass/ascent_state.hpp"
-#include "core/multiclass/extrapolation.hpp"
 
 namespace cutplane {
+
+// Going on in the direction of the last epoch, as far as is best.
+//
+// Every visit takes the best block of its example while all others stand still. Where examples
+// share their features, as digits do, all of them together could go further: the direction of an
+// epoch is tried, within every simplex, and its best length is known in closed form.
+class BlockExtrapolation {
+ public:
+  // From where the last call has begun, if there was one. Only active examples go on.
+  void go_on(const Matrix& matrix, BlockAscent& state, int n_threads);
+
+ private:
+  // Sets the coefficients of the direction; the sum of the costs it adds.
+  double aim(const BlockAscent& state, int n_threads);
+
+  std::vector<double> before_;  // n x classes: the blocks
+  LargeArray coef_;             // n x columns: zero for examples that rest
+  LargeArray direction_;        // d x columns
+  Reach reach_;
+};
 
 class BlockDualAscent {
  public:
@@ -61,5 +83,18 @@ class BlockDualAscent {
   double mean_square_ = 0;
   index_t epochs_ = 0, revival_ = 4;
 };
+
+// Dual ascent over the examples' blocks by the Gram matrix of the examples.
+//
+// The lines of all examples are kept up to date: a step changes them by a row of the matrix for
+// every class whose weight it changes, which is much less than a product of the example with the
+// weights of all classes where rows are long against the number of examples. It also tells which
+// blocks are furthest from their best, and these are the ones to go to.
+
+// One sweep: steps on the blocks furthest from their best until the largest violation is a third of
+// what it was. V is summed up afresh in the end, so that what the matrix in single precision leaves
+// out is made up for by the next sweep.
+void ascend_blocks_by_gram(const Matrix& matrix, const float* gram, BlockAscent& state,
+                           const Deadline& deadline, int n_threads);
 
 }  // namespace cutplane

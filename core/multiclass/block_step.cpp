@@ -1,4 +1,4 @@
-#include "core/multiclass/block_step.hpp"
+#include "core/multiclass/block_sweep.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "core/multiclass/gram_sweep.hpp"
+#include "core/multiclass/ascent.hpp"
 
 #include <algorithm>
 #include <cmath>

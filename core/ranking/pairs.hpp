@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/base/parallel.hpp"
+#include "core/ranking/pairs.hpp"
 #include "core/ranking/score_order.hpp"
 
 namespace cutplane {
@@ -104,5 +105,18 @@ class PairLine {
   std::vector<double> start_, direction_, scores_;  // by place
   SortedScores sorted_;
 };
+
+// Sums over pairs, one by one: where examples have few partners, sooner than to sort them.
+
+// Whether it is sooner.
+bool has_few_pairs(const PairSample& sample);
+
+// As pair_cut, from scores by place.
+PairCut few_pairs_cut(const PairSample& sample, const std::vector<double>& scores, double* coef,
+                      int n_threads);
+
+// The risk at scores by place, and its right derivative along a direction.
+PairSlope few_pairs_slope(const PairSample& sample, const std::vector<double>& scores,
+                          const std::vector<double>& direction, int n_threads);
 
 }  // namespace cutplane

@@ -3,9 +3,25 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
+#include <vector>
+
+#include "core/base/multiversion.hpp"
 
 namespace cutplane {
 namespace {
+
+CUTPLANE_MULTIVERSION double largest_of(const double* s, index_t begin, index_t end) {
+  double most = 0.0;
+  int wrong = 0;
+#pragma omp simd reduction(max : most) reduction(| : wrong)
+  for (index_t k = begin; k < end; ++k) {
+    const double size = std::abs(s[k]);
+    most = size > most ? size : most;
+    wrong |= !(size <= std::numeric_limits<double>::max());
+  }
+  return wrong ? std::numeric_limits<double>::infinity() : most;
+}
 
 constexpr index_t kFewForInsertion = 24;
 constexpr index_t kMovesForInsertion = 16;  // for each score: to sort from the start takes as long
@@ -79,6 +95,46 @@ void scatter_by_digit(const Word* from, Word* to, const Blocks& blocks, int shif
 }
 
 }  // namespace
+
+F1Labelling f1_worst(const double* positive, index_t positives, const double* negative,
+                     index_t negatives, double shift) {
+  const double per_n = 1.0 / static_cast<double>(positives + negatives);
+  const auto loss = [&](index_t a, index_t c) {
+    return 1.0 -
+           2.0 * static_cast<double>(positives - a) / static_cast<double>(2 * positives - a + c);
+  };
+  // What the c-th negative adds to the bound where a positives are missed.
+  const auto gain = [&](index_t a, index_t c) {
+    const double all = static_cast<double>(2 * positives - a + c);
+    return 2.0 * static_cast<double>(positives - a) / (all * (all - 1.0)) +
+           (negative[c - 1] + shift) * per_n;
+  };
+  index_t c = 0;
+  double added = 0.0, missed = 0.0;
+  while (c < negatives && gain(0, c + 1) > 0.0) added += negative[c++] + shift;
+  F1Labelling best{0, 0, 0.0};
+  double highest = -std::numeric_limits<double>::infinity();
+  for (index_t a = 0;; ++a) {
+    while (c > 0 && gain(a, c) <= 0.0) added -= negative[--c] + shift;
+    const double bound = loss(a, c) + (added - missed) * per_n;
+    if (bound > highest) {
+      highest = bound;
+      best = {a, c, loss(a, c)};
+    }
+    if (a == positives) break;
+    missed += positive[a] + shift;
+  }
+  return best;
+}
+
+double largest_size(const double* s, index_t n, int n_threads) {
+  const Blocks blocks = make_blocks(n, 1 << 14, 64);
+  std::vector<double> largest(std::max<index_t>(blocks.count, 1));
+  for_blocks(blocks, useful_threads(n_threads, n), [&](index_t b, index_t begin, index_t end) {
+    largest[b] = largest_of(s, begin, end);
+  });
+  return *std::ranges::max_element(largest);
+}
 
 void sort_scores(const TiedScores& scores, index_t begin, index_t end, place_t* place, double* key,
                  std::uint64_t* spare, int n_threads) {

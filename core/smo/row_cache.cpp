@@ -8,7 +8,6 @@
 #include <string>
 
 #include "core/base/large_memory.hpp"
-#include "core/smo/finite.hpp"
 
 namespace cutplane::smo {
 

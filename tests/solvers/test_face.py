@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from tests.selection import first_cases
 
-from cutplane import LinearSVC
+from cutplane import LinearSVC, _core
 from cutplane.objectives.factory import make_objective
 from cutplane.risks.intercept import balanced
 from cutplane.risks.registry import BINARY, REGRESSION
@@ -191,3 +191,47 @@ def test_a_climb_wakes_those_that_rest_where_they_should_not(loss: str, intercep
 def test_it_is_not_solved_closely_for_the_free_while_others_leave_more(loss: str) -> None:
     few, many = (ascending(loss, intercept=False, epochs=10)[0].climb(10_000, gap) for gap in (1e-9, 0.0))
     assert 0 < few.products < many.products
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "epsilon", "ridge", "one_sided"),
+    [(np.inf, np.inf, 0.0, 0.5, True), (np.inf, np.inf, 0.1, 0.5, False), (1.0, 1.0, 0.1, 0.0, False)],
+    ids=["squared hinge", "squared tube", "tube"],
+)
+def test_examples_of_weight_zero_are_as_good_as_absent(above, below, epsilon, ridge, one_sided):
+    rng = np.random.default_rng(0)
+    X, weights = rng.standard_normal((60, 5)), rng.uniform(0.5, 2.0, 60)
+    y = np.sign(rng.standard_normal(60)) if one_sided else rng.standard_normal(60)
+    weights[::3] = 0.0
+
+    def ascended(rows):
+        kept = [np.ascontiguousarray(part[rows]) for part in (X, y, weights)]
+        matrix = _core.Matrix.dense(kept[0])
+        scale = _core.AscentScale(np.einsum("ij,ij->i", kept[0], kept[0]))
+        ascent = _core.DualAscent.quadratic(
+            matrix,
+            scale,
+            kept[1],
+            None,
+            kept[2],
+            1.0,
+            above,
+            below,
+            epsilon,
+            ridge,
+            one_sided,
+            intercept=False,
+            constant=0.0,
+            seed=0,
+        )
+        for _ in range(300):
+            ascent.epoch()
+            ascent.shrink(matrix.scores(ascent.w), 1e-12)
+            ascent.unshrink(matrix.scores(ascent.w))
+        return ascent
+
+    all_of_them, some = ascended(np.arange(60)), ascended(np.flatnonzero(weights))
+    assert all_of_them.dual_value == pytest.approx(some.dual_value, rel=1e-9)
+    assert all_of_them.open_gap <= 1e-9 * all_of_them.dual_value
+    np.testing.assert_allclose(all_of_them.w, some.w, atol=1e-6)
+    np.testing.assert_array_equal(all_of_them.coefficients(1.0, False)[::3], 0.0)

@@ -1,4 +1,4 @@
-"""The kernels by name. There is one table, in core/smo/kernel_table.hpp; every list of names comes from it."""
+"""The kernels by name. There is one table, in core/smo/kernel_function.hpp; every list of names comes from it."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _PAIRWISE_BLOCK = 24
 # Coefficients that are balanced sum to zero up to this many units of the sum of their sizes.
 _BALANCED = 64.0
 # Vectors from this many entries on are long: they are summed up by all threads, without an array of the terms. There,
-# no chain of roundings is longer than this (core/base/sums.hpp).
+# no chain of roundings is longer than this (core/base/vectors.hpp).
 _LONG, _GROUPED = 1 << 16, 72
 # The least number there is, and sums of squares so small that it matters.
 LEAST_NUMBER, _LOST_BELOW = 5e-324, 1e-290

@@ -2,6 +2,7 @@
 
 namespace cutplane {
 
+template class RowMatrix<DenseRows<float>>;
 template class RowMatrix<DenseRows<double>>;
 
 }  // namespace cutplane
