@@ -8,12 +8,17 @@ in the end does not depend on it.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from cutplane._runtime.interrupts import ctrl_c_calls
+
 _deadline: ContextVar[float] = ContextVar("cutplane_deadline", default=float("inf"))
+_never = threading.Event()
+_interrupted: ContextVar[threading.Event] = ContextVar("cutplane_interrupted", default=_never)
 
 
 @contextmanager
@@ -33,9 +38,26 @@ class TimeIsUpError(Exception):
     """The time is up in the middle of a step that gives nothing before its end; whoever took the step goes without."""
 
 
+@contextmanager
+def until_ctrl_c() -> Iterator[threading.Event]:
+    """Inside, the first Ctrl-C sets the event that is given, and the time is up; a second one is as ever."""
+    event = threading.Event()
+    token = _interrupted.set(event)
+    try:
+        with ctrl_c_calls(event.set):
+            yield event
+    finally:
+        _interrupted.reset(token)
+
+
+def interruption() -> threading.Event:
+    """What Ctrl-C sets, for threads that do not inherit it."""
+    return _interrupted.get()
+
+
 def time_is_up() -> bool:
-    """Whether the deadline has passed."""
-    return time.perf_counter() >= _deadline.get()
+    """Whether the deadline has passed, or Ctrl-C was pressed."""
+    return time.perf_counter() >= _deadline.get() or _interrupted.get().is_set()
 
 
 def seconds_left() -> float:

@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from cutplane._runtime.blas import one_blas_thread
-from cutplane._runtime.deadline import deadline
+from cutplane._runtime.deadline import deadline, interruption
 from cutplane._runtime.threads import openmp_threads
 from cutplane.proof.prover import Plane, Proven, Prover
 from cutplane.solvers.ascent.dual import DualAscent, is_wide
@@ -72,7 +72,10 @@ TUNING = RunTuning()
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a run, or of several that share the time there is: it counts from when the settings were made."""
+    """The settings of a run, or of several that share the time there is: it counts from when the settings were made.
+
+    `ascent_epochs` are those of dual ascent before something else is tried, as foreseen early on and later.
+    """
 
     C: float
     stopping: Stopping
@@ -82,18 +85,27 @@ class Settings:
     n_threads: int = 0
     bounds: Array | None = field(default=None, repr=False)
     on_step: OnStep | None = field(default=None, repr=False)
+    ascent_epochs: tuple[float, float] | None = None
     began: float = field(default_factory=lambda: time.perf_counter(), repr=False)
 
     @property
     def overdue(self) -> bool:
         """Whether the time is up."""
-        return self.seconds_left <= 0.0
+        return self.seconds_left <= 0.0 or interruption().is_set()
 
     @property
     def seconds_left(self) -> float:
         """Until the time is up: infinity where there is no limit."""
         limit = self.stopping.time_limit
         return math.inf if limit is None else limit - (time.perf_counter() - self.began)
+
+    def why(self, *, granted: bool) -> StopReason:
+        """Why a run ends here that can go no further."""
+        if granted:
+            return "gap"
+        if interruption().is_set():
+            return "interrupted"
+        return "time_limit" if self.overdue else "stalled"
 
     def for_risk(self, total_weight: float, on_step: OnStep | None) -> Settings:
         """The same settings for a mean risk: C per example times the weight of all."""
@@ -363,7 +375,7 @@ class _Run:
         if settings.method == "newton":
             begin = resumed_start(rounded, ledger) if resumed else None
             return SmoothedNewton(settings.seed).run(rounded, ledger, begin)
-        return Auto(settings.seed).run(rounded, ledger, resumed=resumed)
+        return Auto(settings.seed, settings.ascent_epochs).run(rounded, ledger, resumed=resumed)
 
     def _solve_bounded(self, objective: RunObjectiveLike, bounds: Array, start: Array | None) -> StopReason:
         """Dual ascent where weights are many and examples can be visited one by one, and OCA."""

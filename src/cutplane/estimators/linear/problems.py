@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
+from cutplane._runtime.deadline import until_ctrl_c
 from cutplane._runtime.side_by_side import Watch, side_by_side
 from cutplane._types import Labels, Matrix, Params
 from cutplane.estimators.common.callbacks import StepHooks
@@ -179,8 +180,9 @@ class Problems:
     def solved(self) -> list[Result]:
         """The result of each: of all together where that can be, and of what they leave one by one."""
         self._ahead = self._all_there()
-        if self._ahead is not None and all(self._done(k) is not None for k in range(self._number)):
-            self._results = self._ahead
+        done = [self._done(k) for k in range(self._number)]
+        if all(result is not None for result in done):
+            self._results = [result for result in done if result is not None]
             warn_unless_proven(self._results, type(self._model).__name__, partial(on_scales, self._source))
             return self._results
         with one_blas_thread():
@@ -193,16 +195,19 @@ class Problems:
         rows, intercept = lockstep_rows(self._source), bool(model.fit_intercept)
         if watched or rows is None or not model._plain_penalty:
             return None
-        if against is not None and is_for_lockstep(against, rows, self._training):
-            return in_lockstep(against, rows, self._training, intercept=intercept)
-        if joint is not None and is_for_joint_steps(joint, rows, self._training):
-            return [by_joint_steps(joint, rows, self._training, intercept=intercept)]
+        with until_ctrl_c():
+            if against is not None and is_for_lockstep(against, rows, self._training):
+                return in_lockstep(against, rows, self._training, intercept=intercept)
+            if joint is not None and is_for_joint_steps(joint, rows, self._training):
+                return [by_joint_steps(joint, rows, self._training, intercept=intercept)]
         return None
 
     def _done(self, index: int) -> Result | None:
         """What is proven of a problem already, as close as was asked for or as time allowed."""
         known = None if self._ahead is None else self._ahead[index]
-        return known if known is not None and known.stop_reason != "stalled" else None
+        if known is None or known.stop_reason != "stalled":
+            return known
+        return replace(known, stop_reason="time_limit") if self._training.overdue else None
 
     def _in_turn(self) -> list[Result]:
         """The result of each, solved one after the other."""

@@ -98,6 +98,16 @@ class Reached:
         history = [self.history[k] for k in classes]
         return Reached(self.w[:, classes], self.intercept[classes], self.h[classes], history, self.gave_up[classes])
 
+    def put(self, classes: NDArray[np.int64], part: Reached) -> None:
+        """Replace what some of them have reached."""
+        self.w[:, classes], self.intercept[classes], self.h[classes] = part.w, part.intercept, part.h
+        for k, history in zip(classes.tolist(), part.history, strict=True):
+            self.history[k] = history
+
+    def anew(self) -> Reached:
+        """The same classes, none of which has given up."""
+        return replace(self, gave_up=np.zeros_like(self.gave_up))
+
 
 class _Standstill:
     """How long gaps of classes have not become much smaller."""
@@ -126,12 +136,14 @@ class Lockstep:
         From objectives to the gaps asked for.
     overdue : callable
         Whether the time is up.
-    first : int
-        The place of the first class in the history of all of them.
+    places : array
+        The places of the classes in the history of all of them.
     """
 
-    def __init__(self, allowed: Callable[[Array], Array], overdue: Callable[[], bool], first: int = 0) -> None:
-        self._allowed, self._overdue, self._first = allowed, overdue, first
+    def __init__(
+        self, allowed: Callable[[Array], Array], overdue: Callable[[], bool], places: NDArray[np.int32]
+    ) -> None:
+        self._allowed, self._overdue, self._places = allowed, overdue, places
 
     def run(self, shard: LockstepLike, start: Reached | None = None) -> Reached:
         """Until every class is close enough, or gives up, or the time is up; `start` is where a sample has led."""
@@ -180,7 +192,7 @@ class Lockstep:
     def _note(self, reached: Reached, classes: NDArray[np.int64], looks: Looks, iteration: int, began: float) -> None:
         seconds = time.perf_counter() - began
         for k, upper, lower in zip(classes, looks.upper, looks.lower, strict=True):
-            estimate, place = Estimate(float(upper), float(lower)), self._first + int(k)
+            estimate, place = Estimate(float(upper), float(lower)), int(self._places[k])
             reached.history[k].append(Step(iteration, seconds, np.inf, -np.inf, problem=place, estimate=estimate))
 
     def _close(self, looks: Looks) -> NDArray[np.bool_]:
