@@ -95,7 +95,7 @@ class _Group:
     """Classes that are trained together.
 
     First on a sample, then, from there, on all examples. Of the classes that come to a stand, those that few examples
-    decide are trained on these; of the others, those that only the sample has seen go on with all examples.
+    decide are trained on these.
     """
 
     def __init__(
@@ -120,19 +120,11 @@ class _Group:
         with self._in_time():
             start = self._on_sample()
             reached = self._steps(self._of).run(self._shard(self._X, self._of), start)
-        seen = ~reached.gave_up if start is None else ~start.gave_up
         self._prove(np.flatnonzero(~reached.gave_up), reached)
         left = self._left
         if self._few and len(left) and not self._settings.overdue:
             some, lower = self._sets.run(self._sums, self._X, self._part(left), reached.of(left))
             self._prove(left, some, lower)
-            reached.put(left, some)
-        left = np.array([k for k in self._left if start is not None and not seen[k]], np.int64)
-        if len(left) and not self._settings.overdue:
-            part = self._part(left)
-            with self._in_time():
-                some = self._steps(part).run(self._shard(self._X, part), reached.of(left).anew())
-            self._prove(left, some)
         self._prove(np.array([k for k in self._left if k not in self._found], np.int64), reached)
         return [self._ended(self._found[k]) for k in range(len(self._of.classes))]
 

@@ -31,13 +31,13 @@ from cutplane.solvers.run import Settings, run
 from cutplane.sources.matrix import as_source
 
 # Examples to begin with, and those that join them later; as many at most, all in all.
-_FIRST, _MORE, _MOST = 4096, 1024, 8192
+_FIRST, _MORE, _MOST = 3072, 1024, 8192
 # The part of the gap that is for what is left to gain on the set; and when the rest is close enough.
 _ON_SET, _CLOSE = 0.3, 0.9
 # A class gives up when a round has not made its gap smaller than this times what it was, or after so many.
 _IDLE, _MOST_ROUNDS = 0.9, 6
 # Dual ascent on so few rows costs next to nothing: so many epochs, and no other method for long.
-_EPOCHS, _MOST_STEPS = (float("inf"), 4000.0), 60
+_EPOCHS, _MOST_STEPS = (float("inf"), 20_000.0), 30
 # Kinks are rounded over this much to count the examples that have a loss.
 _COUNTED = 1e-3
 # Sets that are on the host at a time, for each thread.
@@ -111,9 +111,7 @@ class WorkingSets:
                 upper = 0.5 * (found.w[:, places] ** 2).sum(axis=0) + settings.C * risk.value
                 found.worth(places, upper, _seconds(begin) + time.perf_counter() - began)
                 allowed = np.array([settings.stopping.allowed(each, settings.C) for each in found.upper[places]])
-                on = found.goes_on(places, allowed)
-                if round_:  # the first weights may be far off
-                    on = np.intersect1d(on, places[self._inside(risk) <= _MOST])
+                on = np.intersect1d(found.goes_on(places, allowed), places[self._inside(risk) <= _MOST])
                 if not len(on) or round_ == _MOST_ROUNDS or settings.overdue:
                     break
                 columns = np.flatnonzero(np.isin(places, on)).astype(np.int32)

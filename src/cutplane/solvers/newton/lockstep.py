@@ -98,16 +98,6 @@ class Reached:
         history = [self.history[k] for k in classes]
         return Reached(self.w[:, classes], self.intercept[classes], self.h[classes], history, self.gave_up[classes])
 
-    def put(self, classes: NDArray[np.int64], part: Reached) -> None:
-        """Replace what some of them have reached."""
-        self.w[:, classes], self.intercept[classes], self.h[classes] = part.w, part.intercept, part.h
-        for k, history in zip(classes.tolist(), part.history, strict=True):
-            self.history[k] = history
-
-    def anew(self) -> Reached:
-        """The same classes, none of which has given up."""
-        return replace(self, gave_up=np.zeros_like(self.gave_up))
-
 
 class _Standstill:
     """How long gaps of classes have not become much smaller."""
@@ -151,13 +141,8 @@ class Lockstep:
         here, h = np.arange(n_classes), np.full(n_classes, shard.first_width if shard.has_kinks else 1.0)
         reached = Reached(np.zeros((n_features, n_classes)), np.zeros(n_classes), h, [[] for _ in here], here < 0)
         if start is not None:
-            history = [start.history[k] if start.gave_up[k] else [] for k in here]
-            reached = replace(start, history=history)
-            here = np.flatnonzero(~start.gave_up)  # the class of each column
-            if not len(here):
-                return reached
-            shard.keep(here.astype(np.int32))
-            shard.begin(start.w[:, here], start.intercept[here], start.h[here])
+            reached = replace(start, history=[[] for _ in here], gave_up=here < 0)
+            shard.begin(start.w, start.intercept, start.h)
         self._steps(shard, reached, here, began)
         return reached
 
