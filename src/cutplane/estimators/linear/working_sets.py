@@ -37,7 +37,7 @@ _ON_SET, _CLOSE = 0.3, 0.9
 # A class gives up when a round has not made its gap smaller than this times what it was, or after so many.
 _IDLE, _MOST_ROUNDS = 0.9, 6
 # Dual ascent on so few rows costs next to nothing: so many epochs, and no other method for long.
-_EPOCHS, _MOST_STEPS = (float("inf"), 20_000.0), 30
+_EPOCHS, _MOST_STEPS = (float("inf"), 8_000.0), 14
 # Kinks are rounded over this much to count the examples that have a loss.
 _COUNTED = 1e-3
 # Sets that are on the host at a time, for each thread.
