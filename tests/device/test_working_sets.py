@@ -83,6 +83,5 @@ def test_classes_that_many_examples_decide_go_on_by_themselves(
     X, y = rng.normal(size=(1200, 6)).astype(np.float32), rng.integers(0, 3, 1200)
     found = LinearSVC(C=0.1).fit(DeviceMatrix(rows_of(kernels, X)), y)
     assert not rounds
-    assert rounds[0] == 3
     assert found.gap_ <= 1e-3
     assert any(step.estimate is None for step in found.certificates_[0].history[:-1])
