@@ -35,6 +35,7 @@ def tables(result: dict) -> dict[str, str]:
         if part in result:
             rows = result[part]["rows"]
             others = list(dict.fromkeys(name for row in rows for name in row["seconds"] if name != "device"))
+            others = [name for name in others if name != "host" or not all("host_commit" in r for r in _hosts(rows))]
             ratios = ("times as fast" for _ in others)
             header = ("examples", "", "device, s", *(f"{name}, s" for name in others), *ratios)
             found[f"gpu-{part}"] = markdown(header, [_line(row, others) for row in rows])
@@ -42,6 +43,11 @@ def tables(result: dict) -> dict[str, str]:
         header = ("examples", "", "GB", "fit, s", "copy alone, s", "CuPy's copy, s")
         found["gpu-copies"] = markdown(header, [_copied(row) for row in result["copies"]["rows"]])
     return found
+
+
+def _hosts(rows: list[dict]) -> list[dict]:
+    """Rows with seconds of the host; those of earlier commits are not shown."""
+    return [row for row in rows if "host" in row["seconds"]]
 
 
 def _copied(row: dict) -> tuple:

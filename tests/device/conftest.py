@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cutplane import _core
 from cutplane.device import arrays
 from cutplane.device.kernels import Kernels
 from cutplane.device.twin import TwinKernels
@@ -32,6 +33,23 @@ def kernels(request: Any) -> Kernels:
     found = TwinKernels() if request.param == "twin" else cuda_kernels()
     assert found is not None
     return found
+
+
+@pytest.fixture(autouse=True)
+def guarded_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions of the core refuse what lies on a device; the twin's arrays would be taken, for they lie here."""
+
+    def guarded(name: str, function: Any) -> Any:
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            if any(isinstance(each, TwinArray) for each in (*args, *kwargs.values())):
+                raise TypeError(f"{name}(): an array of the device was handed to the core.")
+            return function(*args, **kwargs)
+
+        return checked
+
+    for name, found in list(vars(_core).items()):
+        if callable(found) and not isinstance(found, type):
+            monkeypatch.setattr(_core, name, guarded(name, found))
 
 
 class PretendArray(TwinArray):

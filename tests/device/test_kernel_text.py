@@ -58,8 +58,9 @@ def test_passes_over_rows_compile(entries: str) -> None:
     assert compiled(names) == (0, "")
 
 
-def test_sums_of_many_classes_compile() -> None:
-    assert compiled(text.class_kernels(), text.class_text()) == (0, "")
+@pytest.mark.parametrize("loss", text.MARGINS)
+def test_sums_of_many_classes_compile(loss: str) -> None:
+    assert compiled(text.class_kernels(loss), text.class_text()) == (0, "")
 
 
 def test_passes_for_classes_that_are_one_problem_compile() -> None:
@@ -99,7 +100,8 @@ def test_pair_steps_of_kernel_machines_compile() -> None:
 
 
 def test_passes_over_strings_compile() -> None:
-    assert compiled(text.string_kernels(), text.string_text()) == (0, "")
+    names = [name for kind in text.STRINGS for name in text.string_kernels(kind)]
+    assert compiled(names, text.string_text()) == (0, "")
 
 
 def test_sums_over_pairs_of_different_rank_compile() -> None:

@@ -82,7 +82,6 @@ def test_classes_that_many_examples_decide_go_on_by_themselves(
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1200, 6)).astype(np.float32), rng.integers(0, 3, 1200)
     found = LinearSVC(C=0.1).fit(DeviceMatrix(rows_of(kernels, X)), y)
-    assert rounds
-    assert rounds[0] == 3
+    assert not rounds
     assert found.gap_ <= 1e-3
     assert any(step.estimate is None for step in found.certificates_[0].history[:-1])

@@ -13,22 +13,17 @@ from numpy.typing import NDArray
 from cutplane.device import text
 from cutplane.device.class_sums import ClassExamples, ClassSums, ProvenSums, RoundedSums
 from cutplane.device.kernels import THREADS, Array, DeviceArray
+from cutplane.device.programs import Kernel, kernel
 
 # Stretches of rows at most, and rows of one at least.
 _MOST_STRETCHES, _FEWEST_ROWS = 2048, 64
 
 
 @cache
-def _module() -> Any:
-    import cupy
-
-    names = tuple(text.class_kernels())
-    return cupy.RawModule(code=text.class_text(), options=("-std=c++17",), name_expressions=names)
-
-
-@cache
-def _function(name: str, loss: str | None = None) -> Any:
-    return _module().get_function(name if loss is None else f"{name}<{text.MARGINS[loss]}>")
+def _function(name: str, loss: str | None = None) -> Kernel:
+    if loss is None:
+        return kernel(text.class_text, name)
+    return kernel(text.class_text, f"{name}<{text.MARGINS[loss]}>", tuple(text.class_kernels(loss)))
 
 
 class _Layout:

@@ -1,9 +1,9 @@
-"""The kernels on a GPU, through CuPy: compiled by NVRTC when first asked for, and kept on disk by CuPy."""
+"""The kernels on a GPU, through CuPy: compiled by NVRTC when first asked for, and kept on disk."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from cutplane.device.kernels import (
 )
 from cutplane.device.pair_steps import PairSteps
 from cutplane.device.pair_steps_cuda import CudaPairSteps
+from cutplane.device.programs import Kernel, kernel
 from cutplane.device.rank_cuda import CudaRankSums
 from cutplane.device.rank_sums import RankSums
 from cutplane.device.string_cuda import CudaStrings
@@ -46,16 +47,8 @@ _SHORT = 96
 _AT_ONCE = 4
 
 
-@lru_cache(maxsize=64)
-def _module(names: tuple[str, ...]) -> Any:
-    import cupy
-
-    return cupy.RawModule(code=text.text(), options=("-std=c++17",), name_expressions=names or None)
-
-
-@cache
-def _plain(name: str) -> Any:
-    return _module(()).get_function(name)
+def _plain(name: str) -> Kernel:
+    return kernel(text.text, name)
 
 
 def _of_loss(of: Examples, name: str, steps: int | None = None) -> Any:
@@ -65,19 +58,19 @@ def _of_loss(of: Examples, name: str, steps: int | None = None) -> Any:
 @cache
 def _loss_function(loss: str, targets: str, name: str, steps: int | None) -> Any:
     kind = f"{text.LOSSES[loss][0]}, {text.TARGETS[targets]}" + (f", {steps}" if steps else "")
-    return _module(tuple(text.loss_kernels(loss, targets))).get_function(f"{name}<{kind}>")
+    return kernel(text.text, f"{name}<{kind}>", tuple(text.loss_kernels(loss, targets)))
 
 
 @cache
 def _of_entries(entries: str, name: str) -> Any:
-    return _module(tuple(text.dense_kernels(entries))).get_function(f"{name}<{text.ENTRIES[entries]}>")
+    return kernel(text.text, f"{name}<{text.ENTRIES[entries]}>", tuple(text.dense_kernels(entries)))
 
 
 @cache
 def _passes(entries: str, layout: tuple[int, int, int]) -> tuple[Any, Any]:
     """Scores and sums of dense rows."""
     names = text.pass_kernels(entries, *layout)
-    return _module(names).get_function(names[0]), _module(names).get_function(names[1])
+    return kernel(text.text, names[0], names), kernel(text.text, names[1], names)
 
 
 def _is_narrow(X: DeviceArray) -> bool:
@@ -93,7 +86,7 @@ def _is_narrow(X: DeviceArray) -> bool:
 def _narrow_passes(entries: str) -> tuple[Any, Any]:
     """Scores and sums of narrow rows."""
     names = text.narrow_kernels(entries)
-    return _module(names).get_function(names[0]), _module(names).get_function(names[1])
+    return kernel(text.text, names[0], names), kernel(text.text, names[1], names)
 
 
 def _width(X: DeviceArray, most: int = 16) -> int:
@@ -106,7 +99,7 @@ def _width(X: DeviceArray, most: int = 16) -> int:
 @cache
 def _of_sparse(entries: str, indices: str, name: str) -> Any:
     kind = f"{text.ENTRIES[entries]}, {text.INDICES[indices]}"
-    return _module(tuple(text.sparse_kernels(entries, indices))).get_function(f"{name}<{kind}>")
+    return kernel(text.text, f"{name}<{kind}>", tuple(text.sparse_kernels(entries, indices)))
 
 
 def _layout(X: DeviceArray) -> tuple[int, int, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,21 +11,14 @@ from cutplane.device import text
 from cutplane.device.class_sums import Array, DeviceArray
 from cutplane.device.joint_sums import Interior, InteriorSums, JointExamples, JointPlane, JointSums
 from cutplane.device.kernels import THREADS
+from cutplane.device.programs import Kernel, kernel
 
 # Blocks at most, of eight rows at a time: what their rows take stays in the second-level cache.
 _MOST_BLOCKS, _ROWS = 1024, THREADS // 32
 
 
-@cache
-def _function(name: str) -> Any:
-    return _module().get_function(name)
-
-
-@cache
-def _module() -> Any:
-    import cupy
-
-    return cupy.RawModule(code=text.joint_text(), options=("-std=c++17",))
+def _function(name: str) -> Kernel:
+    return kernel(text.joint_text, name)
 
 
 def _blocks(n: int) -> int:

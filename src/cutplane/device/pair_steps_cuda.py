@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -18,25 +17,20 @@ from cutplane.device.pair_steps import (
     Transform,
     Variables,
 )
+from cutplane.device.programs import Kernel, kernel
 
 # Of the kernels: threads that share a set, and that update variables.
 _THREADS, _UPDATING = 1024, 256
 
 
-@cache
-def _function(name: str) -> Any:
-    import cupy
-
-    return cupy.RawModule(code=text.smo_text(), options=("-std=c++17",)).get_function(name)
+def _function(name: str) -> Kernel:
+    return kernel(text.smo_text, name)
 
 
 @cache
-def _sums(transform: str, at_once: int) -> Any:
-    import cupy
-
+def _sums(transform: str, at_once: int) -> Kernel:
     name = text.kernel_sums(transform, at_once)
-    module = cupy.RawModule(code=text.smo_text(), options=("-std=c++17",), name_expressions=(name,))
-    return module.get_function(name)
+    return kernel(text.smo_text, name, (name,))
 
 
 class CudaPairSteps(PairSteps):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from cutplane.device import text
+from cutplane.device.programs import Kernel, kernel
 from cutplane.device.rank_sums import (
     DeviceArray,
     RankedExamples,
@@ -26,11 +26,8 @@ _MOST_BLOCKS, _SUMMED = 8192, 4096
 _RUN_BYTES = 40
 
 
-@cache
-def _function(name: str) -> Any:
-    import cupy
-
-    return cupy.RawModule(code=text.rank_text(), options=("-std=c++17",)).get_function(name)
+def _function(name: str) -> Kernel:
+    return kernel(text.rank_text, name)
 
 
 def _each(name: str, n: int, arguments: tuple[Any, ...]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from cutplane.device import text
 from cutplane.device.kernels import THREADS
+from cutplane.device.programs import Kernel, kernel
 from cutplane.device.string_kernels import DeviceArray, DeviceStrings, LayoutThere, Places, StringKernels
 
 # Blocks of a pass: enough to fill any device.
@@ -18,17 +19,10 @@ _MEASURING = 64
 
 
 @cache
-def _module() -> Any:
-    import cupy
-
-    return cupy.RawModule(
-        code=text.string_text(), options=("-std=c++17",), name_expressions=tuple(text.string_kernels())
-    )
-
-
-@cache
-def _function(name: str, kind: str | None = None) -> Any:
-    return _module().get_function(name if kind is None else f"{name}<{text.STRINGS[kind]}>")
+def _function(name: str, kind: str | None = None) -> Kernel:
+    if kind is None:
+        return kernel(text.string_text, name)
+    return kernel(text.string_text, f"{name}<{text.STRINGS[kind]}>", tuple(text.string_kernels(kind)))
 
 
 def _blocks(count: int, threads: int = THREADS) -> tuple[int]:

@@ -103,9 +103,9 @@ def string_text() -> str:
     return text() + files("cutplane.device").joinpath("strings.cu").read_text()
 
 
-def string_kernels() -> Iterator[str]:
-    """The names of passes over strings that depend on how letters are read."""
-    yield from (f"{name}<{kind}>" for name in _OF_STRINGS for kind in STRINGS.values())
+def string_kernels(kind: str) -> Iterator[str]:
+    """The names of passes over strings whose letters are read so."""
+    yield from (f"{name}<{STRINGS[kind]}>" for name in _OF_STRINGS)
 
 
 def rank_text() -> str:
@@ -113,9 +113,9 @@ def rank_text() -> str:
     return files("cutplane.device").joinpath("ranks.cu").read_text()
 
 
-def class_kernels() -> Iterator[str]:
-    """The names of the sums of many classes."""
-    yield from (f"{name}<{margin}>" for name in _OF_CLASSES for margin in MARGINS.values())
+def class_kernels(loss: str) -> Iterator[str]:
+    """The names of the sums of many classes by a loss."""
+    yield from (f"{name}<{MARGINS[loss]}>" for name in _OF_CLASSES)
 
 
 def loss_kernels(loss: str, targets: str) -> Iterator[str]:

@@ -43,6 +43,10 @@ class TwinArray(np.ndarray[Any, Any]):
     has not.
     """
 
+    def __dlpack_device__(self) -> tuple[Any, Any]:
+        """Where it would lie: on the first GPU."""
+        return 2, 0
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **settings: Any) -> Any:
         """Of arrays of the device and numbers only; what comes of it lies there, too, single numbers included."""
         for each in (*inputs, *(out or ())):

@@ -29,7 +29,7 @@ from cutplane.shards.host import RoundedHostShard
 from cutplane.shards.near_hinges import NearHinges
 from cutplane.shards.rows import RowSet, spread
 from cutplane.shards.sum_planes import balancing_factors, without_lean
-from cutplane.solvers.base import Products, Subset
+from cutplane.solvers.base import Cut, Products, Subset
 
 # Constants looked at in one go for the best intercept, ever nearer to zero, and the furthest, in units of the scores.
 _NEARER = np.array([1.0, 0.5, 0.2, 0.05, 0.01, 1e-3, 1e-4, 1e-6])
@@ -103,12 +103,13 @@ class DeviceShard(DeviceVectors, RoundedHostShard):
     def cut(self, scores: Handle) -> ShardPlane:
         """The plane that touches the risk at the scores: a pass."""
         coef, value, offset, mass = self._kernels.cut(self.risk.of, there(scores))
-        return ShardPlane(self._slope(coef), offset, value, mass=_rounded(mass), coef=self._kept(coef))
+        return ShardPlane(self._slope(coef), offset, value, mass=_rounded(mass), coef=self.kept(coef))
 
     def _slope(self, coef: DeviceArray) -> Array:
         return self.source.combine(coef)
 
-    def _kept(self, coef: DeviceArray) -> Array | None:
+    def kept(self, coef: DeviceArray) -> Array | None:
+        """Coefficients on the host, where planes come with them."""
         return self._kernels.to_host(coef) if self.keeps else None
 
     def advance(self, a: Handle, b: Handle, step: float, mu: float) -> tuple[Handle, float, Callable[[], ShardPlane]]:
@@ -143,7 +144,7 @@ class DeviceShard(DeviceVectors, RoundedHostShard):
             s.curved if self.risk.has_kinks else self.examples,
             _rounded(s.mass),
             self._kernels.sides(s.coef)[0] if lean or balanced else 0.0,
-            self._kept(s.coef),
+            self.kept(s.coef),
         )
         return without_lean(plane) if balanced else plane
 
@@ -180,7 +181,7 @@ class DeviceShard(DeviceVectors, RoundedHostShard):
 
     def near_problem(self, scores: Handle, radius: float, most: int, *, intercept: bool) -> NearPart:
         """The problem of the examples within `radius` of their kinks, or of the `most` nearest."""
-        return NearHinges(self.source, self.risk, there(scores), radius, most=most, intercept=intercept)
+        return _NearThere(self, there(scores), radius, most=most, intercept=intercept)
 
     def evaluated(self, w: Array, intercept: float | Array, delta: float) -> Evaluation:
         """The risk at weights and an intercept, for the prover: afresh, by the definition of the loss."""
@@ -199,6 +200,24 @@ class DeviceShard(DeviceVectors, RoundedHostShard):
             return Evaluation(math.inf, math.inf)
         relative = gamma(sum_depth_of(self.examples)) + OPERATIONS * UNIT
         return Evaluation(value, relative * value + steep * off * (1.0 + 1e-9))
+
+
+class _NearThere(NearHinges):
+    """The same of rows of a device: its planes are balanced there."""
+
+    def __init__(self, shard: DeviceShard, scores: DeviceArray, radius: float, *, most: int, intercept: bool) -> None:
+        super().__init__(shard.source, shard.risk, scores, radius, most=most, intercept=intercept)
+        self._kept = shard.kept
+
+    def plane(self, at: Handle) -> Cut:
+        """The plane below the whole risk that gives each near example its dual variable."""
+        coef = self._coefficients(at)
+        if self.intercept:
+            coef = coef * np.where(coef > 0.0, *balancing_factors(self._sides_of(coef)).tolist())
+        plane = self._below_risk(coef)
+        if self.intercept:
+            plane = without_lean(plane._replace(lean=float(coef.sum())))
+        return Cut(plane.slope, plane.offset, np.nan, exact=False, mass=plane.mass, coef=self._kept(coef))
 
 
 class DeviceCurvature(RowCurvature):

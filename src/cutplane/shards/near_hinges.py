@@ -212,7 +212,10 @@ class NearHinges:
 
     def sides(self, at: Handle) -> Array:
         """What the positive and the negative coefficients of the plane add up to, before they are balanced."""
-        coef = self._coefficients(at)
+        return self._sides_of(self._coefficients(at))
+
+    @staticmethod
+    def _sides_of(coef: Array) -> Array:
         return np.array([float(coef[coef > 0.0].sum()), float(coef[coef < 0.0].sum())])
 
     def leaning_plane(self, at: Handle, factors: Array) -> ShardPlane:

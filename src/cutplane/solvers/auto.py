@@ -66,6 +66,7 @@ class Auto:
     """
 
     seed: int = 0
+    epochs: tuple[float, float] | None = None
 
     def run(self, objective: SmoothObjectiveLike, ledger: Ledger, *, resumed: bool = False) -> StopReason:
         """Go on until the ledger says why to stop; `resumed` if it holds an incumbent to start from."""
@@ -109,7 +110,8 @@ class Auto:
 
     def _ascend(self, objective: SmoothObjectiveLike, ledger: Ledger) -> StopReason:
         """Dual ascent, and what is better than Newton's method where it gives up; "stalled" where nothing is."""
-        reason = DualAscent(self.seed, *(objective.ascent_epochs or self._epochs(objective))).run(objective, ledger)
+        epochs = self.epochs or objective.ascent_epochs or self._epochs(objective)
+        reason = DualAscent(self.seed, *epochs).run(objective, ledger)
         if reason != "stalled":
             return reason
         if ledger.overdue and ledger.incumbent is not None:

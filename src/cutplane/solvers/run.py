@@ -72,7 +72,10 @@ TUNING = RunTuning()
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a run, or of several that share the time there is: it counts from when the settings were made."""
+    """The settings of a run, or of several that share the time there is: it counts from when the settings were made.
+
+    `ascent_epochs` are those of dual ascent before something else is tried, as foreseen early on and later.
+    """
 
     C: float
     stopping: Stopping
@@ -82,6 +85,7 @@ class Settings:
     n_threads: int = 0
     bounds: Array | None = field(default=None, repr=False)
     on_step: OnStep | None = field(default=None, repr=False)
+    ascent_epochs: tuple[float, float] | None = None
     began: float = field(default_factory=lambda: time.perf_counter(), repr=False)
 
     @property
@@ -103,6 +107,14 @@ class Settings:
             return self
         stopping = replace(self.stopping, time_limit=part * self.seconds_left - less)
         return replace(self, stopping=stopping, began=time.perf_counter())
+
+    def why(self, *, granted: bool) -> StopReason:
+        """Why a run ends here that can go no further."""
+        if granted:
+            return "gap"
+        if interrupted():
+            return "interrupted"
+        return "time_limit" if self.overdue else "stalled"
 
     def for_risk(self, total_weight: float, on_step: OnStep | None) -> Settings:
         """The same settings for a mean risk: C per example times the weight of all."""
@@ -372,7 +384,7 @@ class _Run:
         if settings.method == "newton":
             begin = resumed_start(rounded, ledger) if resumed else None
             return SmoothedNewton(settings.seed).run(rounded, ledger, begin)
-        return Auto(settings.seed).run(rounded, ledger, resumed=resumed)
+        return Auto(settings.seed, settings.ascent_epochs).run(rounded, ledger, resumed=resumed)
 
     def _solve_bounded(self, objective: RunObjectiveLike, bounds: Array, start: Array | None) -> StopReason:
         """Dual ascent where weights are many and examples can be visited one by one, and OCA."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score, r2_score
 
 from cutplane._types import MatrixLike
 from cutplane.cluster.collections import is_collection
-from cutplane.device.arrays import device_matrix, on_host
+from cutplane.device.arrays import is_on_device, on_host
 from cutplane.estimators.common.scattered_score import scattered_score
 from cutplane.estimators.common.validation.input_kinds import check_in_process
 
@@ -31,6 +32,9 @@ class ScoredAnywhere(BaseEstimator):
             return scattered_score(self, X, y, sample_weight)
         check_in_process("y", y, new=True)
         check_in_process("sample_weight", sample_weight, new=True)
-        there = device_matrix(X)
-        above: Any = super()
-        return float(above.score(X if there is None else there, on_host(y), on_host(sample_weight)))
+        if not is_on_device(X):
+            above: Any = super()
+            return float(above.score(X, on_host(y), on_host(sample_weight)))
+        judged = accuracy_score if isinstance(self, ClassifierMixin) else r2_score
+        model: Any = self
+        return float(judged(on_host(y), on_host(model.predict(X)), sample_weight=on_host(sample_weight)))

@@ -15,6 +15,7 @@ from cutplane.device.arrays import in_type_of
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.calibration import curves_from_arrays, curves_to_arrays
 from cutplane.estimators.common.calibration_folds import warn_of_haste
+from cutplane.estimators.common.scored import ScoredAnywhere
 from cutplane.estimators.common.stored import finite, labels_from_file, labels_to_file
 from cutplane.estimators.common.validation.class_weights import class_factors
 from cutplane.estimators.kernel.calibrated_machine import CalibratedMachine
@@ -33,7 +34,7 @@ from cutplane.proof.kernel_machines import Sided
 Codes = NDArray[np.intp]
 
 
-class KernelClassifier(ClassifierMixin, CalibratedMachine):
+class KernelClassifier(ScoredAnywhere, ClassifierMixin, CalibratedMachine):
     """A kernel classifier; a subclass makes the dual problem of two sides and reads the machine off its solution."""
 
     class_weight: ClassWeight = None

@@ -14,6 +14,7 @@ from cutplane._types import Arrays, Codes, Document, Labels, MatrixLike, RandomS
 from cutplane.device.arrays import in_type_of
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.scored import ScoredAnywhere
 from cutplane.estimators.common.stored import labels_from_file, labels_to_file
 from cutplane.estimators.kernel.descriptions import CUTS
 from cutplane.estimators.kernel.placement import answers_in_place, brought, is_asked_there
@@ -29,7 +30,7 @@ from cutplane.structured.weighted import WeightedRisk
 
 
 @documented(CUTS)
-class SampledCutSVC(ClassifierMixin, SampledCutEstimator):
+class SampledCutSVC(ScoredAnywhere, ClassifierMixin, SampledCutEstimator):
     """Support vector classification with a kernel, by cutting planes made of sampled examples.
 
     Minimises ½|w|² + C·Σ lossᵢ in the feature space of the kernel: the hinge for two classes, Crammer and Singer's

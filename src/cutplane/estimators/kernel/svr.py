@@ -12,6 +12,7 @@ from cutplane._types import Array, Arrays, Document, Labels, MatrixLike
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.certain import CertainTargets
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.scored import ScoredAnywhere
 from cutplane.estimators.kernel.certain_kernel import KernelCertain
 from cutplane.estimators.kernel.descriptions import MACHINE
 from cutplane.estimators.kernel.kernel_input import kernel_examples, kernel_weights
@@ -28,7 +29,7 @@ from cutplane.proof.kernel_machines import KernelRisk, Tubed, share_of
 from cutplane.solvers.result import OnStep
 
 
-class KernelRegressor(RegressorMixin, KernelMachine):
+class KernelRegressor(ScoredAnywhere, RegressorMixin, KernelMachine):
     """What `SVR` and `NuSVR` share; a subclass makes the dual problem and reads the offset off its solution."""
 
     _objective = "epsilon_insensitive"

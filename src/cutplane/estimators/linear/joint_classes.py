@@ -22,7 +22,7 @@ from cutplane.shards.joint_planes import JointProof, joint_plane
 from cutplane.shards.lockstep import depth_of
 from cutplane.solvers.bundle.planes import Bundle, plane_storage
 from cutplane.solvers.newton.joint import JointInterior
-from cutplane.solvers.result import Result, Step, StopReason
+from cutplane.solvers.result import Result, Step
 from cutplane.solvers.run import Settings
 
 # Fewer products of examples, features and classes are the host's.
@@ -146,8 +146,7 @@ class _Proof:
         bundle = Bundle(len(w), n_threads=settings.n_threads, **plane_storage(len(w), settings.stopping.relative_gap))
         bundle.add(plane.slope, plane.offset, error=plane.error)
         last = replace(history[-1], upper=upper, lower=lower, planes=1, estimate=None)
-        granted = settings.stopping.proven(upper, lower, settings.C)
-        reason: StopReason = "gap" if granted else ("time_limit" if settings.overdue else "stalled")
+        reason = settings.why(granted=settings.stopping.proven(upper, lower, settings.C))
         return Result(w, intercept, upper, lower, [*history[:-1], last], reason, bundle, None, ball)
 
     def _error(self, value: float, w: Array, intercept: float | Array, off: float) -> float:

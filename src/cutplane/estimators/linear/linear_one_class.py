@@ -18,6 +18,7 @@ from cutplane._types import Array, Arrays, Document, Matrix, MatrixLike
 from cutplane.estimators.common import validation
 from cutplane.estimators.common.callbacks import with_callbacks
 from cutplane.estimators.common.documented import documented
+from cutplane.estimators.common.lazy import also_lazily
 from cutplane.estimators.common.parameters import keep_parameters
 from cutplane.estimators.common.proofs import AnyProving
 from cutplane.estimators.common.stored import finite
@@ -31,7 +32,7 @@ from cutplane.plain.scores import LinearScores
 from cutplane.risks.one_class import OneClass
 from cutplane.solvers.result import Step
 from cutplane.solvers.run import Settings
-from cutplane.sources import Source, as_source, given_source
+from cutplane.sources import Source, as_source
 
 # Where the examples surround the origin the objective ends at zero, and no relative gap can be proven: then this much
 # of the largest squared length is close enough, times tol.
@@ -107,7 +108,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
 
     @with_callbacks
     def fit(self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Train on X (dense, CSR, memory-mapped, DataFrame, a source); y is ignored.
+        """Train on X (dense, CSR, memory-mapped, DataFrame, a source, an array on a GPU); y is ignored.
 
         Returns
         -------
@@ -134,7 +135,7 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
         """The settings for these examples, the examples and weights, checked, and the risk."""
         if not isinstance(self.nu, (int, float, np.floating)) or isinstance(self.nu, bool) or not 0.0 < self.nu <= 1.0:
             raise ValueError(f"nu={self.nu!r} must be a number greater than 0, at most 1.")
-        source = given_source(X)
+        source = validation.source_of(X)
         if source is None:
             rows = validation.check_rows(self, X, reset=True)
         else:
@@ -154,15 +155,18 @@ class LinearOneClassSVM(OutlierMixin, LinearModel):
 
         return OneClassProofs(self)
 
+    @also_lazily
     def score_samples(self, X: MatrixLike) -> NDArray[np.float64]:
         """⟨w, x⟩ of each example."""
         check_is_fitted(self)
         return self._products(X, dense(self.coef_)[0])
 
+    @also_lazily
     def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """⟨w, x⟩ - rho of each example: negative for outliers."""
         return np.asarray(self.score_samples(X) - self.offset_[0])
 
+    @also_lazily
     def predict(self, X: MatrixLike) -> NDArray[np.intp]:
         """+1 for what is like the examples, -1 for outliers."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1)

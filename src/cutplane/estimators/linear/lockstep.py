@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cutplane._runtime.deadline import deadline
 from cutplane._types import Array
@@ -22,7 +23,7 @@ from cutplane.risks.registry import Loss
 from cutplane.shards.lockstep import LockstepShard, ProvenPlanes, depth_of, proven_planes
 from cutplane.solvers.bundle.planes import Bundle, plane_storage
 from cutplane.solvers.newton.lockstep import Lockstep, Reached
-from cutplane.solvers.result import Result, StopReason
+from cutplane.solvers.result import Result
 from cutplane.solvers.run import Settings
 
 # With fewer features, passes over the examples are cheap and class by class arrives as soon.
@@ -86,41 +87,106 @@ def in_lockstep(against: AgainstRest, rows: DenseRows, settings: Settings, *, in
     for begin in range(0, against.n_classes, at_once):
         classes = np.arange(begin, min(begin + at_once, against.n_classes), dtype=np.int32)
         of = ClassExamples(str(against.name), codes, weights, 1.0 / n, classes)
-        with deadline(settings.stopping.after(time.perf_counter() - settings.began).time_limit):
-            reached = _reached(sums, X, of, settings, intercept=intercept)
-        proof = _Proof(against, rows, settings, intercept=intercept)
-        results = proof.results(sums, of, reached)
-        left = np.array([k for k, result in enumerate(results) if result.stop_reason == "stalled"], np.int64)
-        if len(left) and against.name in _FLAT and settings.stopping.relative_gap >= _LEAST_GAP:
-            of = of._replace(classes=classes[left])
-            sets = WorkingSets(against, rows, settings, intercept=intercept)
-            reached, lower = sets.run(sums, X, of, reached.of(left))
-            for k, result in zip(left.tolist(), proof.results(sums, of, reached, lower), strict=True):
-                results[k] = result
-        found += results
+        found += _Group(against, rows, settings, sums, X, of, intercept=intercept).results()
     return found
 
 
-def _reached(sums: ClassSums, X: DeviceArray, of: ClassExamples, settings: Settings, *, intercept: bool) -> Reached:
-    stopping, C = settings.stopping, settings.C
+class _Group:
+    """Classes that are trained together.
 
-    def allowed(upper: Array) -> Array:
-        asked = np.maximum(stopping.relative_gap * upper, max(stopping.absolute_gap, stopping.risk_gap * C))
+    First on a sample, then, from there, on all examples. Of the classes that come to a stand, those that few examples
+    decide are trained on these.
+    """
+
+    def __init__(
+        self,
+        against: AgainstRest,
+        rows: DenseRows,
+        settings: Settings,
+        sums: ClassSums,
+        X: DeviceArray,
+        of: ClassExamples,
+        *,
+        intercept: bool,
+    ) -> None:
+        self._settings, self._sums, self._X, self._of, self._intercept = settings, sums, X, of, intercept
+        self._proof = _Proof(against, rows, settings, intercept=intercept)
+        self._sets = WorkingSets(against, rows, settings, intercept=intercept)
+        self._few = against.name in _FLAT and settings.stopping.relative_gap >= _LEAST_GAP
+        self._found: dict[int, Result] = {}
+
+    def results(self) -> list[Result]:
+        """The result of each; they are as close as asked for, or "stalled", or out of time."""
+        with self._in_time():
+            start = self._on_sample()
+            reached = self._steps(self._of).run(self._shard(self._X, self._of), start)
+        self._prove(np.flatnonzero(~reached.gave_up), reached)
+        left = self._left
+        if self._few and len(left) and not self._settings.overdue:
+            some, lower = self._sets.run(self._sums, self._X, self._part(left), reached.of(left))
+            self._prove(left, some, lower)
+        self._prove(np.array([k for k in self._left if k not in self._found], np.int64), reached)
+        return [self._ended(self._found[k]) for k in range(len(self._of.classes))]
+
+    def _ended(self, result: Result) -> Result:
+        """Classes that came to a stand before the time was up could have gone on."""
+        if result.stop_reason != "stalled":
+            return result
+        return replace(result, stop_reason=self._settings.why(granted=False))
+
+    @property
+    def _left(self) -> NDArray[np.int64]:
+        """The classes that are not proven."""
+        every = range(len(self._of.classes))
+        return np.array([k for k in every if k not in self._found or self._found[k].stop_reason != "gap"], np.int64)
+
+    def _prove(self, classes: NDArray[np.int64], reached: Reached, lower: Array | None = None) -> None:
+        """What some classes have reached; the better model of each is kept."""
+        if not len(classes):
+            return
+        part = reached if len(reached.h) == len(classes) else reached.of(classes)
+        earlier = [self._found.get(int(k)) for k in classes]
+        known = np.array([-np.inf if each is None else each.lower for each in earlier])
+        known = known if lower is None else np.maximum(known, lower)
+        results = self._proof.results(self._sums, self._part(classes), part, known)
+        for k, before, now in zip(classes.tolist(), earlier, results, strict=True):
+            if before is None or now.upper <= before.upper:
+                self._found[k] = now
+
+    def _part(self, classes: NDArray[np.int64]) -> ClassExamples:
+        return self._of._replace(classes=np.ascontiguousarray(self._of.classes[classes]))
+
+    def _in_time(self) -> AbstractContextManager[None]:
+        settings = self._settings
+        return deadline(settings.stopping.after(time.perf_counter() - settings.began).time_limit)
+
+    def _shard(self, rows: DeviceArray, examples: ClassExamples) -> LockstepShard:
+        rough = self._settings.stopping.relative_gap >= _ROUGH
+        return LockstepShard(self._sums, rows, examples, self._settings.C, intercept=self._intercept, rough=rough)
+
+    def _allowed(self, upper: Array) -> Array:
+        stopping = self._settings.stopping
+        asked = np.maximum(
+            stopping.relative_gap * upper, max(stopping.absolute_gap, stopping.risk_gap * self._settings.C)
+        )
         return np.maximum(asked, _LEAST_GAP * upper)
 
-    def shard(rows: Any, examples: ClassExamples) -> LockstepShard:
-        rough = stopping.relative_gap >= _ROUGH
-        return LockstepShard(sums, rows, examples, C, intercept=intercept, rough=rough)
+    def _steps(self, of: ClassExamples, tells: float = 0.0) -> Lockstep:
+        def allowed(upper: Array) -> Array:
+            return np.maximum(tells * upper, self._allowed(upper))
 
-    n, d = X.shape
-    start, drawn = None, -(-n // _EVERY)
-    if drawn >= _LEAST_SAMPLE and drawn >= _LEAST_SAMPLE_PER_FEATURE * d:
+        return Lockstep(allowed, lambda: self._settings.overdue, of.classes)
+
+    def _on_sample(self) -> Reached | None:
+        """Where the first steps lead, on a sample of many examples; None of few."""
+        n, d = self._X.shape
+        drawn = -(-n // _EVERY)
+        if drawn < _LEAST_SAMPLE or drawn < _LEAST_SAMPLE_PER_FEATURE * d:
+            return None
         # A closer fit to a sample says nothing of the whole.
-        tells = max(stopping.relative_gap, d / drawn)
-        first = int(of.classes[0])
-        sample = Lockstep(lambda upper: np.maximum(tells * upper, allowed(upper)), lambda: settings.overdue, first)
-        start = sample.run(shard(X[::_EVERY].copy(), every(of, _EVERY)))
-    return Lockstep(allowed, lambda: settings.overdue, int(of.classes[0])).run(shard(X, of), start)
+        tells = max(self._settings.stopping.relative_gap, d / drawn)
+        sample = self._shard(self._X[::_EVERY].copy(), every(self._of, _EVERY))
+        return self._steps(self._of, tells).run(sample)
 
 
 class _Proof:
@@ -178,7 +244,6 @@ class _Proof:
         bundle.add(plane.slope, plane.offset, error=plane.error)
         history = reached.history[place]
         last = replace(history[-1], upper=upper, lower=lower, planes=1, estimate=None)
-        granted = settings.stopping.proven(upper, lower, settings.C)
-        reason: StopReason = "gap" if granted else ("time_limit" if settings.overdue else "stalled")
+        reason = settings.why(granted=settings.stopping.proven(upper, lower, settings.C))
         b = float(reached.intercept[place])
         return Result(w, b, upper, lower, [*history[:-1], last], reason, bundle, None, ball)

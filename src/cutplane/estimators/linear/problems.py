@@ -223,7 +223,9 @@ class Problems:
     def _done(self, index: int) -> Result | None:
         """What is proven of a problem already, as close as was asked for or as time allowed."""
         known = None if self._ahead is None else self._ahead[index]
-        return known if known is not None and known.stop_reason != "stalled" else None
+        if known is None or known.stop_reason != "stalled":
+            return known
+        return replace(known, stop_reason="time_limit") if self._training.overdue else None
 
     def _round(self, turn: list[int], wish: Wish) -> list[int]:
         """Serve each of them, one after the other or side by side; gives those that another round may help.

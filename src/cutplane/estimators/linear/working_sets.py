@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from cutplane import _core
 from cutplane._runtime.blas import one_blas_thread
-from cutplane._runtime.side_by_side import Watch, side_by_side
+from cutplane._runtime.deadline import one_wish
+from cutplane._runtime.side_by_side import side_by_side
 from cutplane._types import Array, Codes
-from cutplane.device.class_sums import ClassExamples, ClassSums, DeviceArray
+from cutplane.device.class_sums import ClassExamples, ClassSums, DeviceArray, RoundedSums
 from cutplane.device.source import DenseRows
 from cutplane.estimators.common.training import prover_of
 from cutplane.estimators.linear.against_rest import AgainstRest
@@ -30,11 +31,15 @@ from cutplane.solvers.run import Settings, run
 from cutplane.sources.matrix import as_source
 
 # Examples to begin with, and those that join them later; as many at most, all in all.
-_FIRST, _MORE, _MOST = 4096, 1024, 8192
+_FIRST, _MORE, _MOST = 3072, 1024, 8192
 # The part of the gap that is for what is left to gain on the set; and when the rest is close enough.
 _ON_SET, _CLOSE = 0.3, 0.9
 # A class gives up when a round has not made its gap smaller than this times what it was, or after so many.
 _IDLE, _MOST_ROUNDS = 0.9, 6
+# Dual ascent on so few rows costs next to nothing: so many epochs, and no other method for long.
+_EPOCHS, _MOST_STEPS = (float("inf"), 8_000.0), 14
+# Kinks are rounded over this much to count the examples that have a loss.
+_COUNTED = 1e-3
 # Sets that are on the host at a time, for each thread.
 _SETS_A_THREAD = 4
 # What the rounding of weights and of C can add to a bound, and more.
@@ -102,11 +107,11 @@ class WorkingSets:
                 part = of._replace(classes=np.ascontiguousarray(of.classes[places]))
                 S = sums.multiply(X, sums.in_single(np.ascontiguousarray(found.w[:, places])), rough=False)
                 sums.mix(S, None, np.ones(len(places)), found.intercept[places])
-                risk = sums.smoothed(part, S, np.ones(len(places))).value
-                upper = 0.5 * (found.w[:, places] ** 2).sum(axis=0) + settings.C * risk
+                risk = sums.smoothed(part, S, np.full(len(places), _COUNTED))
+                upper = 0.5 * (found.w[:, places] ** 2).sum(axis=0) + settings.C * risk.value
                 found.worth(places, upper, _seconds(begin) + time.perf_counter() - began)
                 allowed = np.array([settings.stopping.allowed(each, settings.C) for each in found.upper[places]])
-                on = found.goes_on(places, allowed)
+                on = np.intersect1d(found.goes_on(places, allowed), places[self._inside(risk) <= _MOST])
                 if not len(on) or round_ == _MOST_ROUNDS or settings.overdue:
                     break
                 columns = np.flatnonzero(np.isin(places, on)).astype(np.int32)
@@ -119,11 +124,17 @@ class WorkingSets:
                     break
         return found.best, found.lower
 
+    def _inside(self, risk: RoundedSums) -> Array:
+        """How many examples of each class have a loss, nearly: what a set must hold in the end."""
+        share = risk.offset if self._against.name == "hinge" else 0.5 * risk.bend / _COUNTED
+        return np.asarray(share * len(self._against.codes))
+
     def _train(self, found: _Open, places: _Rows, classes: Codes, nearest: list[DeviceArray]) -> _Rows:
         """Each class on its set; those that could be trained."""
         done, batch = [], _SETS_A_THREAD * self._threads
-        watch = Watch()
         for begin in range(0, len(places), batch):
+            if self._settings.overdue:
+                break
             tasks, at = [], []
             for k in range(begin, min(begin + batch, len(places))):
                 more = np.asarray(self._rows.kernels.to_host(nearest[k]), np.int64)
@@ -132,24 +143,23 @@ class WorkingSets:
                 y = np.where(self._against.codes[rows] == classes[k], 1, -1).astype(np.int8)
                 if len(rows) <= _MOST and np.abs(y.sum()) < len(y):
                     there = self._rows.kernels.to_device(rows)
-                    tasks.append(partial(self._solve, self._rows.take(there).on_host(), y, rows, watch))
+                    tasks.append(partial(self._solve, self._rows.take(there).on_host(), y, rows))
                     at.append(int(places[k]))
-            trained = side_by_side(tasks, self._threads, watch.stop)
-            if any(each.stop_reason == "interrupted" for each in trained):
-                raise KeyboardInterrupt
+            with one_wish() as wish:
+                trained = side_by_side(tasks, self._threads, wish.stop)
             for place, each in zip(at, trained, strict=True):
                 found.trained(place, each)
             done += at
         return np.array(done, np.int64)
 
-    def _solve(self, X: Any, y: NDArray[np.int8], rows: _Rows, watch: Watch) -> Result:
+    def _solve(self, X: Any, y: NDArray[np.int8], rows: _Rows) -> Result:
         against, settings = self._against, self._settings
         weights = None if against.weights is None else against.weights[rows]
         total = float(len(rows)) if weights is None else float(weights.sum())
         gap = _ON_SET * settings.stopping.relative_gap
-        stopping = replace(settings.stopping, relative_gap=gap, max_iter=None)
+        stopping = replace(settings.stopping, relative_gap=gap, max_iter=_MOST_STEPS)
         settings = replace(settings, C=settings.C * (total / against.total), stopping=stopping)
-        settings = replace(settings, n_threads=1, on_step=watch.step)
+        settings = replace(settings, n_threads=1, ascent_epochs=_EPOCHS)
         objective = make_objective(as_source(X, n_threads=1), against.loss(y, weights), intercept=self._intercept)
         return run(in_single(objective, gap), settings, prover_of(objective, settings))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import lapack
 
-from cutplane._runtime.deadline import time_is_up
+from cutplane._runtime.deadline import seconds_left, time_is_up
 from cutplane.solvers.base import Array
 
 
@@ -48,6 +49,8 @@ class ClassSystemTuning:
     many_products: int = 12
     #: Products a system may take.
     most_products: int = 250
+    #: Where time is limited: factors of the classes may take this share of what is left.
+    factors_time: float = 0.3
 
 
 TUNING = ClassSystemTuning()
@@ -141,9 +144,11 @@ class ClassSystem:
     def _by_class(self, curvature: ClassCurvature, C: float) -> Precondition:
         rows, columns = self._shape
         most, ridge = TUNING.rows_per_unknown * rows, self._ridge()[:, 0]
-        factors = []
+        factors, began = [], time.perf_counter()
         for label in range(columns):
-            if time_is_up():
+            # A factor of each class takes long where classes are many.
+            ahead = (time.perf_counter() - began) / label * columns if label else 0.0
+            if time_is_up() or ahead > TUNING.factors_time * seconds_left():
                 return self._diagonal(curvature, C)
             square = C * curvature.of_class(label, most)
             square[np.diag_indices(rows)] += ridge

@@ -156,7 +156,7 @@ class ClassNewton:
             enough = max(ledger.allowed_fraction, TUNING.sample_tells * objective.dimension / size)
             now = steps.evaluated(part.score(w, b))
             for _ in range(TUNING.most_steps):
-                following = None if now.weights_gap <= enough else steps.next(now, enough)
+                following = None if now.weights_gap <= enough or time_is_up() else steps.next(now, enough)
                 if following is None:
                     break
                 now = following[0]

@@ -126,12 +126,14 @@ class Lockstep:
         From objectives to the gaps asked for.
     overdue : callable
         Whether the time is up.
-    first : int
-        The place of the first class in the history of all of them.
+    places : array
+        The places of the classes in the history of all of them.
     """
 
-    def __init__(self, allowed: Callable[[Array], Array], overdue: Callable[[], bool], first: int = 0) -> None:
-        self._allowed, self._overdue, self._first = allowed, overdue, first
+    def __init__(
+        self, allowed: Callable[[Array], Array], overdue: Callable[[], bool], places: NDArray[np.int32]
+    ) -> None:
+        self._allowed, self._overdue, self._places = allowed, overdue, places
 
     def run(self, shard: LockstepLike, start: Reached | None = None) -> Reached:
         """Until every class is close enough, or gives up, or the time is up; `start` is where a sample has led."""
@@ -139,13 +141,8 @@ class Lockstep:
         here, h = np.arange(n_classes), np.full(n_classes, shard.first_width if shard.has_kinks else 1.0)
         reached = Reached(np.zeros((n_features, n_classes)), np.zeros(n_classes), h, [[] for _ in here], here < 0)
         if start is not None:
-            history = [start.history[k] if start.gave_up[k] else [] for k in here]
-            reached = replace(start, history=history)
-            here = np.flatnonzero(~start.gave_up)  # the class of each column
-            if not len(here):
-                return reached
-            shard.keep(here.astype(np.int32))
-            shard.begin(start.w[:, here], start.intercept[here], start.h[here])
+            reached = replace(start, history=[[] for _ in here], gave_up=here < 0)
+            shard.begin(start.w, start.intercept, start.h)
         self._steps(shard, reached, here, began)
         return reached
 
@@ -180,7 +177,7 @@ class Lockstep:
     def _note(self, reached: Reached, classes: NDArray[np.int64], looks: Looks, iteration: int, began: float) -> None:
         seconds = time.perf_counter() - began
         for k, upper, lower in zip(classes, looks.upper, looks.lower, strict=True):
-            estimate, place = Estimate(float(upper), float(lower)), self._first + int(k)
+            estimate, place = Estimate(float(upper), float(lower)), int(self._places[k])
             reached.history[k].append(Step(iteration, seconds, np.inf, -np.inf, problem=place, estimate=estimate))
 
     def _close(self, looks: Looks) -> NDArray[np.bool_]:

@@ -86,6 +86,21 @@ def classification(rng: Generator) -> Problem:
     return Problem("LinearSVC", settings, data, ways, loss=loss, small=n <= _SMALL)
 
 
+def many_classes(rng: Generator) -> Problem:
+    """`LinearSVC`, each of 3 to 50 classes against the rest, by the losses that a GPU trains together."""
+    loss = one_of(rng, ("hinge", "hinge", "squared_hinge", "logistic"))
+    n = draws.size(rng, 600) + 6
+    X, single = draws.rounded_to_single(rng, draws.examples(rng, n, draws.scale(rng)))
+    count = int(rng.integers(3, min(n // 2, 50) + 1))
+    C = draws.strength(rng)
+    settings: Params = {"C": C, "loss": loss, **_intercept(rng)}
+    if often(rng, 0.15):
+        settings["class_weight"] = "balanced"
+    data = {"X": X, "y": _labels(rng, X, count), "sample_weight": draws.weights(rng, n)}
+    ways = draws.linear_ways(rng, C, single, ("auto", "auto", "newton"))
+    return Problem("LinearSVC", settings, data, ways, loss=loss, small=n <= _SMALL)
+
+
 def joint_classification(rng: Generator) -> Problem:
     """`LinearSVC` with all classes in one problem."""
     n = draws.size(rng)
@@ -168,6 +183,7 @@ def ordinal(rng: Generator) -> Problem:
 
 LINEAR: Mapping[str, Callable[[Generator], Problem]] = {
     "LinearSVC": classification,
+    "LinearSVC-many": many_classes,
     "LinearSVC-joint": joint_classification,
     "LinearSVR": regression,
     "LinearOneClassSVM": one_class,
