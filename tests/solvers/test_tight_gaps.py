@@ -192,7 +192,7 @@ def test_out_of_time_the_weights_reached_count(epochs: int, monkeypatch: pytest.
     stopping = Stopping(relative_gap=1e-9, time_limit=float(epochs))
     ledger = Ledger(20.0 * len(y), Bundle(1200), stopping, rounding=objective.rounding)
     assert DualAscent().run(objective, ledger) == "time_limit"
-    assert len(ascents) == epochs
+    assert 0.8 * epochs <= len(ascents) <= epochs, "some of the time is for the proof"
     w = ascents[-1].weights[0]
     there = 0.5 * w @ w + ledger.C * objective.value(objective.score(w, 0.0))
     assert ledger.upper <= there * (1.0 + 1e-9)

@@ -93,8 +93,8 @@ def examples(generator: np.random.Generator, wants: str, n: int) -> tuple[str, A
     if wants == "strings":
         letters = np.array(list("ACGT"))
         y = generator.integers(2, size=n // 10)
-        rows = ["".join(letters[generator.integers(4, size=60)]) + ("ACGTACGT", "TTTTTTTT")[k] for k in y]
-        return f"strings, {n // 10}", rows, y
+        strings = ["".join(letters[generator.integers(4, size=60)]) + ("ACGTACGT", "TTTTTTTT")[k] for k in y]
+        return f"strings, {n // 10}", strings, y
     X, y = table(generator, kind, n, d, classes)
     name = f"{kind}, {X.shape[0]} x {X.shape[1]}, {classes} classes"
     if wants == "rows":

@@ -160,7 +160,7 @@ def _outward(
             known[above] = [Handover.of(each[order[0]]) if each else Handover() for each in found]
         for_C = training.share(0.5 if order[-1] != C else 1.0)
         for k, (train, handover) in enumerate(zip(turns, known[above], strict=True)):
-            if for_C.overdue and training.overdue:
+            if for_C.overdue and training.seconds_left <= 0.0:
                 return [{done: r for done, r in each.items() if done != C} for each in found]
             handover.more = True
             found[k][C] = train(C, handover, for_C.share(1.0 / (len(turns) - k)))
