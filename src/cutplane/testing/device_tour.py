@@ -12,6 +12,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -116,7 +117,8 @@ def _examples(case: Case, n: int, d: int) -> tuple[Any, NDArray[Any], NDArray[np
 def judged(case: Case, places: Places, n: int = 2000, d: int = 300) -> dict[str, Any]:
     """What comes of a case; `wrong` says what is."""
     X, y, weights = _examples(case, n, d)
-    kind, found = case.kind, {"case": case.text}
+    kind = case.kind
+    found: dict[str, Any] = {"case": case.text}
     settings: Params = {**dict(kind.settings), "time_limit": SECONDS}
     settings |= {"C": case.C} if kind.C else {}
     settings |= {"fit_intercept": case.intercept} if kind.intercept else {}
@@ -196,9 +198,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="JSON file")
     options = parser.parse_args(arguments)
     import cupy
-    import torch
     from cupyx.scipy.sparse import csr_matrix
 
+    torch: Any = import_module("torch")  # for this command alone
     places: Places = {
         "tensor": lambda a: torch.as_tensor(a, device="cuda"),
         "cupy": cupy.asarray,
