@@ -20,7 +20,7 @@ FOLDERS = ("src", "core", "bindings", "tests", "benchmarks", "docs", "examples",
 TEXT = {".cpp", ".hpp", ".json", ".md", ".py", ".pyi", ".toml", ".txt", ".yaml", ".yml", ""}
 
 # Lines of code at most. The core is to have 21,500: whoever takes lines away lowers the number.
-BUDGETS = {("core", "bindings"): 23_850}
+BUDGETS = {("core", "bindings"): 23_825}
 
 # Folders of one particular machine, which mean nothing on another. Written so as not to find itself.
 MACHINE_PATH = re.compile(

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 #include <type_traits>
-#include <vector>
 
 #include "core/base/multiversion.hpp"
 #include "core/matrix/row_matrix.hpp"
@@ -14,8 +13,6 @@ namespace {
 
 // A tile of scores stays in cache while the columns go by.
 constexpr index_t kTile = 2048;
-// So many numbers of rows that are copied stay in the second cache.
-constexpr index_t kCopied = 1 << 15;
 
 template <class T>
 struct Columns {
@@ -131,25 +128,6 @@ class ColumnMatrix final : public RowMatrix<DenseRows<T>> {
     by_tiles(begin, end, [&](index_t first, index_t last) {
       combine_tile(columns_, rows_.d, first, last, coef, sum);
     });
-  }
-  // By copies of some rows at a time. Column by column, they are read whole cache lines at a time;
-  // row by row, a line for each number.
-  void score_rows_many(index_t begin, index_t end, const double* padded, index_t columns, index_t k,
-                       double* out) const override {
-    const index_t d = rows_.d, most = std::clamp<index_t>(kCopied / std::max<index_t>(d, 1), 1, 64);
-    std::vector<T> copies(most * d), room(most);
-    ColumnMatrix some(*this);
-    some.rows_ = {copies.data(), d * static_cast<index_t>(sizeof(T)), most, d, nullptr, kMostLanes};
-    for (index_t first = begin; first < end; first += most) {
-      const index_t count = std::min(most, end - first);
-      for (index_t j = 0; !rows_.chosen && j < d; ++j) {
-        const T* column = columns_.part(j, first, first + count, room.data());
-        for (index_t i = 0; i < count; ++i) copies[i * d + j] = column[i];
-      }
-      for (index_t i = 0; rows_.chosen && i < count; ++i)
-        columns_.copy_row(rows_.chosen[first + i], d, copies.data() + i * d);
-      some.Base::score_rows_many(0, count, padded, columns, k, out + first * k);
-    }
   }
   RowExtent survey_rows(index_t begin, index_t end, double* sizes, double* squares) const override {
     if (!tile_) return Base::survey_rows(begin, end, sizes, squares);
