@@ -158,9 +158,10 @@ def bounds_of(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def file_of(numbers: dict[str, Any]) -> str:
-    """The class that a model file gives, and its arrays' names: their lengths depend on the machine."""
+    """The class that a model file gives, and its arrays' names, but for the phases of its steps."""
     file = numbers.get("file") or {}
-    return " ".join([file.get("class", file.get("refused", "no file")), *file.get("arrays", ())])
+    arrays = (name for name in file.get("arrays", ()) if not name.startswith("history.phase."))
+    return " ".join([file.get("class", file.get("refused", "no file")), *arrays])
 
 
 def differences(old: Any, new: Any, path: str = "") -> list[str]:

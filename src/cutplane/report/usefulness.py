@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
-from sklearn.metrics import roc_auc_score
 
 from cutplane._types import Array, Labels, Listed, is_sparse
 from cutplane.metrics import pair_accuracy
@@ -142,6 +141,8 @@ def _threshold(trained: Trained, examples: Examples, truth: Labels) -> list[str]
     classes = np.asarray(trained.model.classes_)
     if len(classes) != 2 or not hasattr(trained.model, "decision_function") or len(np.unique(truth)) != 2:
         return []
+    from sklearn.metrics import roc_auc_score  # the command asks this module before anything is judged
+
     area = float(roc_auc_score(truth == classes[1], trained.model.decision_function(examples.X)))
     if area < _ORDERED:
         return []

@@ -241,7 +241,8 @@ class Multiclass(RoundedRisk):
     @cached_property
     def _of_classes(self) -> _core.Multiclass:
         """One example for each class, which weighs as much as all of its examples."""
-        weights = (self.each if self.weights is None else 1.0) * np.bincount(self.y, self.weights, self.n_classes)
+        counts: Array = np.bincount(self.y, self.weights, self.n_classes).astype(np.float64)
+        weights = counts * (self.each if self.weights is None else 1.0)
         classes = np.arange(self.n_classes, dtype=np.int32)
         return _core.Multiclass(classes, weights, 0.0, self.cost, self.rescaling == "slack")
 

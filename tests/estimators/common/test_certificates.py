@@ -56,7 +56,7 @@ CASES = {
     "logistic regression, two classes": (LogisticRegression(), (X, TWO), ["yes"]),
     "logistic regression, four classes": (LogisticRegression(), (X, FOUR), [None]),
     "cross-validated logistic regression": (LogisticRegressionCV(Cs=[0.1, 1.0], cv=3), (X, FOUR), [None]),
-    "ordered classes": (OrdinalSVC(), (X, FOUR), [None]),
+    "ordered classes": (OrdinalSVC(class_order=list("abcd")), (X, FOUR), [None]),
     "ranking": (RankSVM(), (X, TARGETS), [None]),
     "strings, two classes": (StringSVC(order=2), (STRINGS, TWO), ["yes"]),
     "strings, four classes": (StringSVC(order=2), (STRINGS, FOUR), list("abcd")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -180,8 +180,8 @@ class StringSVC(ClassifierMixin, LinearModel):
         source = self._training_source(strings, training.n_threads)
         self.n_features_in_ = source.shape[1]
         self._columns = None
-        if isinstance(source, StringSource) and OccurringKmers.pay(source):
-            self._columns = OccurringKmers(source)
+        if self.device is None and OccurringKmers.pay(here := cast(StringSource, source)):
+            self._columns = OccurringKmers(here)
         self.classes_, codes = validation.check_many_labels(y, validation.check_threads(self.n_jobs))
         weights = validation.check_weights(sample_weight, y, self.class_weight, self.classes_, y)
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))

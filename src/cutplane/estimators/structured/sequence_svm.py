@@ -305,9 +305,9 @@ def check_room(labels: int, features: int) -> None:
 
 
 def _check_sequences(X: Sequences, y: LabelSequences) -> None:
-    check_listed_sequences(X)
     check_in_process("X", X)
     check_in_process("y", y)
+    check_listed_sequences(X)
     check_listed("y", y)
     if len(X) != len(y):
         raise ValueError(f"X has {len(X)} sequences and y {len(y)}; as many are needed.")
