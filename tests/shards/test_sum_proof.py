@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from cutplane.estimators.common.training import prover_of
 from cutplane.objectives.factory import objective_of

@@ -14,7 +14,6 @@ from cutplane.cli.data import Examples, Sentences
 from cutplane.cli.output import plain_label, warn
 from cutplane.cli.thresholds import predicted
 from cutplane.report.commonest import commonest_is_as_good
-from cutplane.report.usefulness import takes_class_weight
 
 # Fewer examples say nothing.
 _FEWEST = 20
@@ -42,6 +41,7 @@ class Found:
         labels, codes, counts = np.unique(truth, return_inverse=True, return_counts=True)
         right = np.bincount(codes, weights=np.asarray(truth == predicted, dtype=np.float64), minlength=len(labels))
         most = int(counts.argmax())
+        useless = len(truth) >= _FEWEST and commonest_is_as_good(truth, predicted)
         return cls(
             name,
             len(truth),
@@ -50,8 +50,8 @@ class Found:
             float(counts[most]) / len(truth),
             labels[most],
             len(labels),
-            len(truth) >= _FEWEST and commonest_is_as_good(truth, predicted),
-            _advice(model),
+            useless,
+            _advice(model) if useless else "",
         )
 
     def sentence(self) -> str:
@@ -65,6 +65,8 @@ class Found:
 
 def _advice(model: Any) -> str:
     """What may help a useless model, of the options that its task takes."""
+    from cutplane.report.usefulness import takes_class_weight
+
     weights = ["--class-weight balanced"] if takes_class_weight(model) else []
     two = len(getattr(model, "classes_", ())) == 2 and hasattr(model, "decision_function")
     threshold = ["another threshold (cutplane evaluate --threshold f1)"] if two else []
