@@ -6,7 +6,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score, r2_score
 
 from cutplane._types import MatrixLike
 from cutplane.cluster.collections import is_collection
@@ -35,6 +34,8 @@ class ScoredAnywhere(BaseEstimator):
         if not is_on_device(X):
             above: Any = super()
             return float(above.score(X, on_host(y), on_host(sample_weight)))
+        from sklearn.metrics import accuracy_score, r2_score  # training and prediction do without
+
         judged = accuracy_score if isinstance(self, ClassifierMixin) else r2_score
         model: Any = self
         return float(judged(on_host(y), on_host(model.predict(X)), sample_weight=on_host(sample_weight)))
