@@ -26,6 +26,8 @@ _SINGLE = 2e-6
 _INDEFINITE = 1e-4
 # A machine's coefficients are divided by its margin, which is known up to rounding only.
 _MARGIN = 1e-11
+# They sum up to as much as they may, up to this share, where there is no margin that they are divided by.
+_UNDIVIDED = 1e-9
 
 
 def _kernel(rng: Generator) -> Params:
@@ -198,7 +200,10 @@ def _nu_svc(judge: KernelJudge, coef: Array, square: Fraction, scores: Exact, b:
     total = Fraction(float(judge.settings["nu"])) * Exact.of(judge.weights).total()
     r = total / Exact.of(np.abs(coef)).total()
     signs = np.where(judge.y == 1, 1, -1)
-    risk = r * losses.hinge(signs, scores, Exact.of(judge.weights)) - total * r
+    weights = Exact.of(judge.weights)
+    risk = r * losses.hinge(signs, scores, weights) - total * r
+    if abs(r - 1) < _UNDIVIDED:  # as they are where there is no margin: r is 0 then
+        risk = min(risk, ((Exact.of(-signs) * scores).positive() * weights).total())
     return r * r * square / 2, risk, Fraction(_MARGIN) * (total * r + r * r * square)
 
 
