@@ -228,7 +228,7 @@ def listed(request: pytest.FixtureRequest) -> None:
     """What is listed must fail: so the list can only become shorter."""
     if request.node.name.startswith("test_sparse_svc[lil_array-poly"):
         reason = "known: the last digits of small pairs trained together differ from run to run"
-        request.applymarker(pytest.mark.xfail(reason=reason))
+        request.applymarker(pytest.mark.xfail(strict=False, reason=reason))
     case = request.node.name.removeprefix("test_logistic_")
     for reason, names in FAILS.items():
         if request.node.name.startswith("test_logistic_") and any(

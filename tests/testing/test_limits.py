@@ -20,7 +20,7 @@ def test_every_estimator_ends_early_with_a_reason(name: str) -> None:
     assert model.stop_reason_ == "time_limit"
 
 
-@pytest.mark.xfail(reason="known: SVC of 171 classes obeys Ctrl-C only after 43 s")
+@pytest.mark.xfail(strict=False, reason="known: SVC of 171 classes obeys Ctrl-C only after 43 s")
 @pytest.mark.nightly
 def test_limits_hold_on_a_busy_machine_to_a_generous_multiple(capsys: pytest.CaptureFixture[str]) -> None:
     code = limits.main(["--seconds", "10", "--examples", "500", "--seed", str(int(time.time())), "--times", "20"])
